@@ -1,0 +1,3 @@
+//! The `fastgrnn` command.
+
+fn main() {}

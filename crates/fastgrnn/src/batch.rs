@@ -1,0 +1,117 @@
+//! One batch of sequences as the engine reads it: flat, reusable, of equal or unequal lengths.
+//!
+//! ```
+//! use fastgrnn::batch::{Batch, Targets};
+//! let mut batch = Batch::new(2);
+//! batch.push(&[0.1, 0.2, 0.3, 0.4]); // two steps of two features
+//! batch.push(&[0.5, 0.6]); // one step
+//! batch.targets = Targets::Class(vec![0, 1]);
+//! assert_eq!(batch.len(), 2);
+//! assert_eq!(batch.steps(1), 1);
+//! ```
+
+/// What the network should say about each readout row.
+///
+/// With [`Readout::Last`](crate::net::Readout::Last) a row is a sequence, with
+/// [`Readout::Every`](crate::net::Readout::Every) it is a time step, in the order of `x`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Targets {
+    /// The index of the right class.
+    Class(Vec<u32>),
+    /// `outputs` numbers a row: regression targets, or 0/1 for binary cross-entropy.
+    Value(Vec<f32>),
+}
+
+/// Sequences, their targets and weights.
+#[derive(Clone, Debug)]
+pub struct Batch {
+    dim: usize,
+    x: Vec<f32>,
+    offsets: Vec<usize>,
+    /// Targets of the rows; ignored by a forward pass.
+    pub targets: Targets,
+    /// Weight of each sequence in the loss; empty means 1 for all.
+    pub weights: Vec<f32>,
+    /// Initial state of each sequence (`len × hidden`, first layer first); empty means zero.
+    pub initial: Vec<f32>,
+}
+
+impl Batch {
+    /// An empty batch of sequences with `dim` features a step.
+    pub fn new(dim: usize) -> Self {
+        Self {
+            dim,
+            x: Vec::new(),
+            offsets: vec![0],
+            targets: Targets::Class(Vec::new()),
+            weights: Vec::new(),
+            initial: Vec::new(),
+        }
+    }
+
+    /// Removes all sequences and keeps the memory.
+    pub fn clear(&mut self) {
+        self.x.clear();
+        self.offsets.truncate(1);
+        self.weights.clear();
+        self.initial.clear();
+        match &mut self.targets {
+            Targets::Class(v) => v.clear(),
+            Targets::Value(v) => v.clear(),
+        }
+    }
+
+    /// Appends a sequence given as whole steps of `dim` features.
+    pub fn push(&mut self, sequence: &[f32]) {
+        let room = self.push_zeros(sequence.len() / self.dim);
+        room.copy_from_slice(sequence);
+    }
+
+    /// Appends a sequence of `steps` zero steps and returns it to be written.
+    pub fn push_zeros(&mut self, steps: usize) -> &mut [f32] {
+        let start = self.x.len();
+        self.x.resize(start + steps * self.dim, 0.0);
+        self.offsets.push(self.offsets[self.offsets.len() - 1] + steps);
+        &mut self.x[start..]
+    }
+
+    /// Number of sequences.
+    pub fn len(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// Whether there is no sequence.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Features a step.
+    pub fn dim(&self) -> usize {
+        self.dim
+    }
+
+    /// Time steps of sequence `i`.
+    pub fn steps(&self, i: usize) -> usize {
+        self.offsets[i + 1] - self.offsets[i]
+    }
+
+    /// Time steps before sequence `i`, over all sequences.
+    pub fn first_step(&self, i: usize) -> usize {
+        self.offsets[i]
+    }
+
+    /// Time steps of all sequences together.
+    pub fn total_steps(&self) -> usize {
+        self.offsets[self.len()]
+    }
+
+    /// The values of sequence `i`, step by step.
+    pub fn sequence(&self, i: usize) -> &[f32] {
+        &self.x[self.offsets[i] * self.dim..self.offsets[i + 1] * self.dim]
+    }
+
+    /// The values of sequence `i`, to be changed in place.
+    pub fn sequence_mut(&mut self, i: usize) -> &mut [f32] {
+        &mut self.x[self.offsets[i] * self.dim..self.offsets[i + 1] * self.dim]
+    }
+}

@@ -1,0 +1,22 @@
+//! Train recurrent networks that fit a microcontroller.
+//!
+//! The crate implements FastRNN and FastGRNN and the RNNs they are compared with. It differs from
+//! a tensor framework in its unit of work: not an operation on a graph but a whole training step
+//! on a batch, hand-written forward and backward through time on flat buffers.
+//!
+//! | module | what it holds |
+//! | --- | --- |
+//! | [`cells`] | what each cell is: equations, parameters, starting values |
+//! | [`net`] | a network: stacked cells, a head, one flat parameter layout |
+//! | [`reference`] | the same in plain scalar f64: the oracle |
+//! | [`engine`] | the fast multi-threaded f32 training step |
+//! | [`data`] | sequences, readers, splits, normalisation, augmentation |
+//! | [`train`] | optimisers, schedules, the training run, checkpoints |
+pub mod batch;
+pub mod cells;
+pub mod data;
+pub mod engine;
+pub mod net;
+pub mod reference;
+pub mod rng;
+pub mod train;
