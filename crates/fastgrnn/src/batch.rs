@@ -61,6 +61,20 @@ impl Batch {
         }
     }
 
+    /// Becomes a copy of `other` and keeps the memory.
+    pub(crate) fn assign(&mut self, other: &Self) {
+        self.dim = other.dim;
+        self.x.clone_from(&other.x);
+        self.offsets.clone_from(&other.offsets);
+        self.weights.clone_from(&other.weights);
+        self.initial.clone_from(&other.initial);
+        match (&mut self.targets, &other.targets) {
+            (Targets::Class(to), Targets::Class(from)) => to.clone_from(from),
+            (Targets::Value(to), Targets::Value(from)) => to.clone_from(from),
+            (to, from) => *to = from.clone(),
+        }
+    }
+
     /// Appends a sequence given as whole steps of `dim` features.
     pub fn push(&mut self, sequence: &[f32]) {
         let room = self.push_zeros(sequence.len() / self.dim);

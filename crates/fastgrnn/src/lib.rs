@@ -19,4 +19,5 @@ pub mod engine;
 pub mod net;
 pub mod reference;
 pub mod rng;
+mod simd;
 pub mod train;
