@@ -32,7 +32,8 @@ pub struct Batch {
     pub targets: Targets,
     /// Weight of each sequence in the loss; empty means 1 for all.
     pub weights: Vec<f32>,
-    /// Initial state of each sequence (`len × hidden`, first layer first); empty means zero.
+    /// Initial state h of each sequence, its layers one after the other (`len × Σ hidden`); empty
+    /// means zero. An LSTM's cell state c always starts at zero.
     pub initial: Vec<f32>,
 }
 
