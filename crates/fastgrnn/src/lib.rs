@@ -11,6 +11,7 @@
 //! | [`reference`] | the same in plain scalar f64: the oracle |
 //! | [`engine`] | the fast multi-threaded f32 training step |
 //! | [`data`] | sequences, readers, splits, normalisation, augmentation |
+//! | [`report`] | a run as a page: curves, confusion matrix, sizes |
 //! | [`train`] | optimisers, schedules, the training run, checkpoints |
 pub mod batch;
 pub mod cells;
@@ -18,5 +19,6 @@ pub mod data;
 pub mod engine;
 pub mod net;
 pub mod reference;
+pub mod report;
 pub mod rng;
 pub mod train;
