@@ -29,8 +29,26 @@ pub fn number(value: f64) -> String {
     if !(1e-4..1e7).contains(&magnitude) {
         return format!("{value:.3e}");
     }
-    let digits = (3 - magnitude.log10().floor() as i32).clamp(0, 8) as usize;
-    format!("{value:.digits$}")
+    format!("{value:.0$}", decimals(magnitude))
+}
+
+/// A number and its deviation to the same decimals.
+///
+/// ```
+/// assert_eq!(fastgrnn::report::number_sd(0.9677, 0.0044), "0.9677 ± 0.0044");
+/// ```
+pub fn number_sd(value: f64, sd: f64) -> String {
+    let magnitude = value.abs();
+    if !value.is_finite() || !sd.is_finite() || !(1e-4..1e7).contains(&magnitude) {
+        return format!("{} ± {}", number(value), number(sd));
+    }
+    let digits = decimals(magnitude);
+    format!("{value:.digits$} ± {sd:.digits$}")
+}
+
+/// Decimals that leave four digits.
+fn decimals(magnitude: f64) -> usize {
+    (3 - magnitude.log10().floor() as i32).clamp(0, 8) as usize
 }
 
 /// A whole number with its thousands apart.

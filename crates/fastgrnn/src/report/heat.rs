@@ -85,7 +85,11 @@ fn draw_cell(
     numbers: bool,
 ) {
     // Mistakes are orange and drawn stronger than their share: one in fifty must be seen.
-    let (colour, opacity) = if t == p { ("#1f78b4", share) } else { ("#d95f02", share.sqrt()) };
+    let (colour, opacity) = match (count, t == p) {
+        (0, _) => ("#8a929e", 0.03),
+        (_, true) => ("#1f78b4", share),
+        (_, false) => ("#d95f02", share.sqrt()),
+    };
     let title = format!(
         "true {}, predicted {}: {count} ({:.1} %)",
         escape(&matrix.classes[t]),

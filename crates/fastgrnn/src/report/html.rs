@@ -48,11 +48,19 @@ fn figures(out: &mut String, report: &RunReport) {
             "<div class=\"card\"><span class=\"label\">{}</span><span class=\"value\">{}</span>\
              <span class=\"kind\">{}</span></div>",
             escape(&f.label),
-            escape(&f.text()),
+            escape(&card_text(&f.text())),
             f.kind.word()
         );
     }
     out.push_str("</section>\n");
+}
+
+/// Keeps `96.81 ± 0.42 %` and `(5.6 KiB)` on one line each.
+fn card_text(text: &str) -> String {
+    match text.split_once(" (") {
+        Some((main, aside)) => format!("{} ({}", card_text(main), aside.replace(' ', "\u{a0}")),
+        None => text.replace(' ', "\u{a0}"),
+    }
 }
 
 fn notes(out: &mut String, report: &RunReport) {
@@ -71,7 +79,7 @@ fn curves(out: &mut String, report: &RunReport) {
     if plots.is_empty() {
         return;
     }
-    out.push_str("<section><h2>Training</h2>\n<div class=\"plots\">\n");
+    out.push_str("<section><h2>Training</h2>\n<div class=\"plots curves\">\n");
     for plot in plots {
         let _ = write!(out, "<figure>{}</figure>\n", plot.svg);
     }

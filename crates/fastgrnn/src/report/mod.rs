@@ -18,7 +18,7 @@
 //!     ],
 //! });
 //! let page = report.html();
-//! assert!(page.starts_with("<!DOCTYPE html>") && page.contains("97.00 %"));
+//! assert!(page.starts_with("<!DOCTYPE html>") && page.contains("97.00\u{a0}%"));
 //! assert_eq!(report.plots().iter().map(|p| p.name).collect::<Vec<_>>(), ["loss.svg"]);
 //! ```
 
@@ -29,7 +29,7 @@ mod html;
 mod lines;
 mod svg;
 
-pub use format::{bytes, count, duration, fraction, number};
+pub use format::{bytes, count, duration, fraction, number, number_sd};
 pub use heat::confusion_svg;
 pub use lines::{Chart, Line, Scale};
 
@@ -108,7 +108,7 @@ impl Figure {
     pub fn text(&self) -> String {
         match (self.unit, self.sd) {
             (Unit::Number, None) => number(self.value),
-            (Unit::Number, Some(sd)) => format!("{} ± {}", number(self.value), number(sd)),
+            (Unit::Number, Some(sd)) => number_sd(self.value, sd),
             (Unit::Fraction, sd) => fraction(self.value, sd),
             (Unit::Count, _) => count(self.value as u64),
             (Unit::Bytes, _) => bytes(self.value as u64),
