@@ -24,12 +24,14 @@
 
 mod axis;
 mod format;
+mod from_run;
 mod heat;
 mod html;
 mod lines;
 mod svg;
 
 pub use format::{bytes, count, duration, fraction, number, number_sd};
+pub use from_run::tensors;
 pub use heat::confusion_svg;
 pub use lines::{Chart, Line, Scale};
 
