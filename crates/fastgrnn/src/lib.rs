@@ -12,11 +12,15 @@
 //! | [`engine`] | the fast multi-threaded f32 training step |
 //! | [`data`] | sequences, readers, splits, normalisation, augmentation |
 //! | [`report`] | a run as a page: curves, confusion matrix, sizes |
+//! | [`metrics`] | accuracy, F1, confusion, regression errors |
+//! | [`model`] | the trained model and its file |
 //! | [`train`] | optimisers, schedules, the training run, checkpoints |
 pub mod batch;
 pub mod cells;
 pub mod data;
 pub mod engine;
+pub mod metrics;
+pub mod model;
 pub mod net;
 pub mod reference;
 pub mod report;
