@@ -15,7 +15,8 @@ pub fn listen() {
         if PRESSED.fetch_add(1, Ordering::SeqCst) > 0 {
             std::process::exit(INTERRUPTED);
         }
-        let _ = writeln!(std::io::stderr(), "\nstopping after this batch; press Ctrl-C again to stop at once");
+        let _ =
+            writeln!(std::io::stderr(), "\nstopping after this batch; press Ctrl-C again to stop at once");
     });
 }
 

@@ -121,7 +121,8 @@ impl Observer for Watcher {
         if self.bar.is_some() {
             return;
         }
-        let due = self.last_line.is_none_or(|t| t.elapsed() >= BETWEEN_LINES) || report.epoch == report.epochs;
+        let due =
+            self.last_line.is_none_or(|t| t.elapsed() >= BETWEEN_LINES) || report.epoch == report.epochs;
         if due {
             self.last_line = Some(Instant::now());
             let name = self.name(report.seed, report.stage);

@@ -124,6 +124,9 @@ mod tests {
         matrix.add(3, 5);
         let names: Vec<String> = (0..40).map(|c| format!("class {c}")).collect();
         let text = confusion(&matrix, &names);
-        assert!(text.contains("40 classes") && text.contains("class 3") && text.contains("class 5"), "{text}");
+        assert!(
+            text.contains("40 classes") && text.contains("class 3") && text.contains("class 5"),
+            "{text}"
+        );
     }
 }

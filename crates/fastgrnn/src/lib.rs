@@ -11,10 +11,10 @@
 //! | [`reference`] | the same in plain scalar f64: the oracle |
 //! | [`engine`] | the fast multi-threaded f32 training step |
 //! | [`data`] | sequences, readers, splits, normalisation, augmentation |
-//! | [`report`] | a run as a page: curves, confusion matrix, sizes |
 //! | [`metrics`] | accuracy, F1, confusion, regression errors |
 //! | [`model`] | the trained model and its file |
 //! | [`train`] | optimisers, schedules, the training run, checkpoints |
+//! | [`report`] | a run as a page: curves, confusion matrix, sizes |
 pub mod batch;
 pub mod cells;
 pub mod data;

@@ -37,7 +37,9 @@ pub fn list(args: &DataListArgs, console: Console) -> anyhow::Result<()> {
         for set in &sets {
             text.push_str(&format!("\n  {}: {}", set.name, set.description));
         }
-        text.push_str("\n\nA missing set says what to download when you ask for it: fastgrnn data inspect NAME\n");
+        text.push_str(
+            "\n\nA missing set says what to download when you ask for it: fastgrnn data inspect NAME\n",
+        );
         text
     })
 }
@@ -45,7 +47,8 @@ pub fn list(args: &DataListArgs, console: Console) -> anyhow::Result<()> {
 /// What is in a data set.
 pub fn inspect(args: DataInspectArgs, console: Console) -> anyhow::Result<()> {
     let request = args.read.request(Request::default(), &args.dataset, args.test);
-    let data = data::load(&request).with_context(|| format!("cannot read the data set '{}'", args.dataset))?;
+    let data =
+        data::load(&request).with_context(|| format!("cannot read the data set '{}'", args.dataset))?;
     let answer = json!({
         "name": data.name,
         "features": data.features,
@@ -66,7 +69,8 @@ pub fn convert(args: DataConvertArgs, console: Console) -> anyhow::Result<()> {
         )));
     }
     let request = args.read.request(Request::default(), &args.dataset, args.test);
-    let data = data::load(&request).with_context(|| format!("cannot read the data set '{}'", args.dataset))?;
+    let data =
+        data::load(&request).with_context(|| format!("cannot read the data set '{}'", args.dataset))?;
     data.notes.iter().for_each(|note| console.note(note));
     let files: Vec<PathBuf> = data::write(&data, &args.output).context("cannot write the data set")?;
     let answer = json!({
@@ -166,7 +170,8 @@ fn features_table(data: &Dataset) -> String {
         .take(MOST_FEATURES)
         .enumerate()
         .map(|(j, (low, high, sum, n))| {
-            let name = data.features.as_ref().and_then(|f| f.get(j)).cloned().unwrap_or_else(|| j.to_string());
+            let name =
+                data.features.as_ref().and_then(|f| f.get(j)).cloned().unwrap_or_else(|| j.to_string());
             vec![name, number(f64::from(*low)), number(sum / (*n).max(1) as f64), number(f64::from(*high))]
         })
         .collect();

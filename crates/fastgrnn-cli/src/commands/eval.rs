@@ -25,7 +25,8 @@ struct Answer<'a> {
 pub fn run(args: EvalArgs, console: Console) -> anyhow::Result<()> {
     let model = model::load(&args.model)?;
     let request = args.read.request(model::request_of(&model), &args.dataset, args.test);
-    let data = data::load(&request).with_context(|| format!("cannot read the data set '{}'", args.dataset))?;
+    let data =
+        data::load(&request).with_context(|| format!("cannot read the data set '{}'", args.dataset))?;
     data.notes.iter().for_each(|note| console.note(note));
     let (split, part) = choose(&model, data, args.split, console)?;
     let (evaluation, predictions) = model
@@ -65,7 +66,12 @@ fn describe(answer: &Answer) -> String {
 }
 
 /// The part that was asked for; without asking the test part, or everything where there is none.
-fn choose(model: &Model, data: Dataset, split: Option<Split>, console: Console) -> anyhow::Result<(Split, Examples)> {
+fn choose(
+    model: &Model,
+    data: Dataset,
+    split: Option<Split>,
+    console: Console,
+) -> anyhow::Result<(Split, Examples)> {
     match (split, data.test) {
         (None | Some(Split::Test), Some(test)) => Ok((Split::Test, test)),
         (Some(Split::Test), None) => Err(misuse(format!(
@@ -82,7 +88,9 @@ fn choose(model: &Model, data: Dataset, split: Option<Split>, console: Console) 
             let group = model.recipe.get("val-group").and_then(serde_json::Value::as_bool).unwrap_or(false);
             let by = if group { SplitBy::Group } else { SplitBy::Stratified };
             if share <= 0.0 {
-                return Err(misuse("the model was trained without a validation part; use --split all or test"));
+                return Err(misuse(
+                    "the model was trained without a validation part; use --split all or test",
+                ));
             }
             let (train, val) = validation_split(&data.train, by, share, model.seed)?;
             Ok((split, select(&data.train, if split == Split::Val { &val } else { &train })))
@@ -98,7 +106,11 @@ fn select(part: &Examples, indices: &[u32]) -> Examples {
         },
         Labels::Value { width, values } => Labels::Value {
             width: *width,
-            values: indices.iter().flat_map(|&i| &values[i as usize * width..(i as usize + 1) * width]).copied().collect(),
+            values: indices
+                .iter()
+                .flat_map(|&i| &values[i as usize * width..(i as usize + 1) * width])
+                .copied()
+                .collect(),
         },
         Labels::None => Labels::None,
     };

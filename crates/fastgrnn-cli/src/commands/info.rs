@@ -50,12 +50,28 @@ fn describe(model: &Model, rows: &[TensorRow]) -> String {
     let mut text = facts(&[
         ("cell", format!("{}: {}", declaration.title, declaration.equation)),
         ("where", format!("{nonlinearities} (g is the gate's, f and u the update's nonlinearity)")),
-        ("layers", format!("{} of {} units, rank of W {}, of U {}", model.network.layers.len(), first.hidden, rank(first.rank_w), rank(first.rank_u))),
+        (
+            "layers",
+            format!(
+                "{} of {} units, rank of W {}, of U {}",
+                model.network.layers.len(),
+                first.hidden,
+                rank(first.rank_w),
+                rank(first.rank_u)
+            ),
+        ),
         ("input", format!("{} features a step{features}", model.network.input())),
         ("output", outputs),
         ("trained on", format!("{}, up to {} steps, seed {}", model.dataset, model.steps, model.seed)),
         ("normalised", normalised(model)),
-        ("size", format!("{} parameters, {} as f32", count(model.params.len() as u64), bytes(model.parameter_bytes() as u64))),
+        (
+            "size",
+            format!(
+                "{} parameters, {} as f32",
+                count(model.params.len() as u64),
+                bytes(model.parameter_bytes() as u64)
+            ),
+        ),
     ]);
     let rows: Vec<Vec<String>> = rows
         .iter()

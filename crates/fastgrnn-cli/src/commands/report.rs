@@ -9,7 +9,12 @@ use std::io::Write;
 use std::path::Path;
 
 /// Writes `report.html` and its plots.
-pub fn write(summary: &Summary, config: &Config, records: &[SeedRecord], data: &Dataset) -> anyhow::Result<()> {
+pub fn write(
+    summary: &Summary,
+    config: &Config,
+    records: &[SeedRecord],
+    data: &Dataset,
+) -> anyhow::Result<()> {
     let model = Model::load(&summary.model).context("cannot report on the run")?;
     let command = format!("fastgrnn train {}", summary.run.join("config.toml").display());
     let report = RunReport::of_run(summary, config, records, &model, data, &command);

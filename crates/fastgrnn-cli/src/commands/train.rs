@@ -53,7 +53,9 @@ fn place(
             let (dataset, cell) = named(&recipe)
                 .ok_or_else(|| misuse("--resume needs to know which run: add --out RUN, the run's folder"))?;
             let newest = runs::newest(&dataset, cell.name());
-            Some(newest.ok_or_else(|| misuse(format!("there is no run of {dataset} with {cell} under runs/ to resume")))?)
+            Some(newest.ok_or_else(|| {
+                misuse(format!("there is no run of {dataset} with {cell} under runs/ to resume"))
+            })?)
         }
         (_, out) => out,
     };
@@ -81,7 +83,8 @@ fn place(
 /// Loads, trains, writes the report.
 pub fn train(recipe: &Recipe, place: Place, threads: usize, console: Console) -> anyhow::Result<Done> {
     let request = recipe.request();
-    let data = data::load(&request).with_context(|| format!("cannot read the data set '{}'", request.source))?;
+    let data =
+        data::load(&request).with_context(|| format!("cannot read the data set '{}'", request.source))?;
     data.notes.iter().for_each(|note| console.note(note));
     let config = recipe.resolve(&data).context("the settings cannot be used")?;
     let out = match place.out {
@@ -125,7 +128,8 @@ impl Done {
         rows.push(("model", s.model.display().to_string()));
         rows.push(("report", s.run.join("report.html").display().to_string()));
         let best = self.records.iter().find(|r| r.result.seed == s.best_seed);
-        let part = best.and_then(|r| r.test.as_ref().map(|e| ("test", e)).or(r.val.as_ref().map(|e| ("validation", e))));
+        let part = best
+            .and_then(|r| r.test.as_ref().map(|e| ("test", e)).or(r.val.as_ref().map(|e| ("validation", e))));
         let matrix = match part {
             Some((name, e)) if e.confusion.is_some() => {
                 let matrix = e.confusion.as_ref().map_or(String::new(), |m| confusion(m, &e.labels));

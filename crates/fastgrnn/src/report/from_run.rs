@@ -130,6 +130,7 @@ fn confusion(record: &SeedRecord) -> Option<Confusion> {
             of: format!("{name}, seed {}", record.result.seed),
             classes: e.labels.clone(),
             counts: matrix.counts().to_vec(),
+            per_class: e.per_class.clone(),
         })
     };
     match (&record.test, &record.val) {

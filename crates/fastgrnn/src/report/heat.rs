@@ -16,6 +16,7 @@ const MOST_CLASSES: usize = 200;
 ///     of: "test".into(),
 ///     classes: vec!["a".into(), "<b>".into()],
 ///     counts: vec![vec![9, 1], vec![0, 10]],
+///     per_class: Vec::new(),
 /// };
 /// assert!(confusion_svg(&matrix).unwrap().contains("&lt;b&gt;"));
 /// ```

@@ -129,16 +129,15 @@ fn confusion(out: &mut String, report: &RunReport) {
         "<div class=\"wide\"><table><thead><tr><th>class</th><th>precision</th><th>recall</th><th>F1</th>\
          <th>sequences</th></tr></thead><tbody>\n",
     );
-    let cell = |v: Option<f64>| v.map_or_else(|| "–".to_owned(), |v| format!("{v:.4}"));
-    for (name, s) in matrix.classes.iter().zip(matrix.scores()) {
+    for (name, c) in matrix.classes.iter().zip(&matrix.per_class) {
+        let recall = if c.support == 0 { "–".to_owned() } else { format!("{:.4}", c.recall) };
         let _ = writeln!(
             out,
-            "<tr><th>{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
+            "<tr><th>{}</th><td>{:.4}</td><td>{recall}</td><td>{:.4}</td><td>{}</td></tr>",
             escape(name),
-            cell(s.precision),
-            cell(s.recall),
-            cell(s.f1),
-            count(s.support)
+            c.precision,
+            c.f1,
+            count(c.support)
         );
     }
     out.push_str("</tbody></table></div></div></section>\n");

@@ -35,6 +35,7 @@ pub use from_run::tensors;
 pub use heat::confusion_svg;
 pub use lines::{Chart, Line, Scale};
 
+use crate::metrics::ClassMetrics;
 use crate::report::lines::palette;
 use serde::{Deserialize, Serialize};
 
@@ -177,39 +178,8 @@ pub struct Confusion {
     pub classes: Vec<String>,
     /// `counts[true][predicted]`, square, one row a class.
     pub counts: Vec<Vec<u64>>,
-}
-
-/// Precision, recall and F1 of one class; `None` where the ratio has no meaning.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ClassScore {
-    /// Of those predicted as this class, the fraction that is.
-    pub precision: Option<f64>,
-    /// Of those of this class, the fraction found.
-    pub recall: Option<f64>,
-    /// Harmonic mean of the two; 0 when the class was there and never found.
-    pub f1: Option<f64>,
-    /// Sequences of this class.
-    pub support: u64,
-}
-
-impl Confusion {
-    /// Scores of each class.
-    pub fn scores(&self) -> Vec<ClassScore> {
-        let ratio = |a: u64, b: u64| (b > 0).then(|| a as f64 / b as f64);
-        (0..self.classes.len())
-            .map(|c| {
-                let at = |t: usize, p: usize| self.counts.get(t).and_then(|r| r.get(p)).copied().unwrap_or(0);
-                let support: u64 = (0..self.classes.len()).map(|p| at(c, p)).sum();
-                let predicted: u64 = (0..self.classes.len()).map(|t| at(t, c)).sum();
-                ClassScore {
-                    precision: ratio(at(c, c), predicted),
-                    recall: ratio(at(c, c), support),
-                    f1: ratio(2 * at(c, c), support + predicted),
-                    support,
-                }
-            })
-            .collect()
-    }
+    /// How well each class is found.
+    pub per_class: Vec<ClassMetrics>,
 }
 
 /// One tensor of the model file.
