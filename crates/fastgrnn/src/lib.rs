@@ -23,4 +23,5 @@ pub mod model;
 pub mod net;
 pub mod reference;
 pub mod rng;
+mod simd;
 pub mod train;
