@@ -32,7 +32,8 @@ pub struct Batch {
     pub targets: Targets,
     /// Weight of each sequence in the loss; empty means 1 for all.
     pub weights: Vec<f32>,
-    /// Initial state of each sequence (`len × hidden`, first layer first); empty means zero.
+    /// Initial state h of each sequence, its layers one after the other (`len × Σ hidden`); empty
+    /// means zero. An LSTM's cell state c always starts at zero.
     pub initial: Vec<f32>,
 }
 
@@ -58,6 +59,20 @@ impl Batch {
         match &mut self.targets {
             Targets::Class(v) => v.clear(),
             Targets::Value(v) => v.clear(),
+        }
+    }
+
+    /// Becomes a copy of `other` and keeps the memory.
+    pub(crate) fn assign(&mut self, other: &Self) {
+        self.dim = other.dim;
+        self.x.clone_from(&other.x);
+        self.offsets.clone_from(&other.offsets);
+        self.weights.clone_from(&other.weights);
+        self.initial.clone_from(&other.initial);
+        match (&mut self.targets, &other.targets) {
+            (Targets::Class(to), Targets::Class(from)) => to.clone_from(from),
+            (Targets::Value(to), Targets::Value(from)) => to.clone_from(from),
+            (to, from) => *to = from.clone(),
         }
     }
 

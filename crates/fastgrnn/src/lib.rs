@@ -25,4 +25,5 @@ pub mod net;
 pub mod reference;
 pub mod report;
 pub mod rng;
+mod simd;
 pub mod train;

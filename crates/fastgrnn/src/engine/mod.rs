@@ -16,9 +16,26 @@
 //! assert!(step.loss > 0.0);
 //! ```
 
+mod layer;
+mod loss;
+mod plan;
+mod pointwise;
+mod pool;
+mod tile;
+mod weights;
+
 use crate::batch::Batch;
-use crate::net::{Network, NetworkError};
+use crate::net::{Network, NetworkError, Readout};
+#[cfg(target_arch = "x86_64")]
+use crate::simd::{Avx2, Avx512};
+use crate::simd::{FlushDenormals, Portable, Simd, peak_gflops};
+use plan::Plan;
+use pool::{Job, Pool};
 use serde::{Deserialize, Serialize};
+use std::sync::{Arc, Mutex, RwLock};
+use std::time::Duration;
+use tile::{Space, Tile, TileOut};
+use weights::Weights;
 
 /// What training minimises, averaged over the readout rows by their weights.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -93,15 +110,71 @@ pub enum EngineError {
 
 /// The engine for one network: packed weights, worker threads, reusable buffers.
 pub struct Engine {
-    net: Network,
+    backend: Box<dyn Backend>,
+    isa: Isa,
+}
+
+/// The instruction sets of this CPU, the best one last.
+pub fn available_isas() -> Vec<Isa> {
+    let mut isas = vec![Isa::Portable];
+    #[cfg(target_arch = "x86_64")]
+    {
+        isas.extend(Avx2::detect().map(|_| Isa::Avx2));
+        isas.extend(Avx512::detect().map(|_| Isa::Avx512));
+    }
+    isas
+}
+
+/// Calls a function generic over [`Simd`] with the token of `isa`; `None` if this CPU lacks it.
+macro_rules! with_isa {
+    ($isa:expr, $s:ident => $body:expr) => {
+        match $isa {
+            Isa::Portable => {
+                let $s = Portable;
+                Some($body)
+            }
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2 => Avx2::detect().map(|$s| $body),
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512 => Avx512::detect().map(|$s| $body),
+            #[cfg(not(target_arch = "x86_64"))]
+            _ => None,
+        }
+    };
+}
+
+/// The f32 multiply-add peak of `threads` threads on the best instruction set, measured now over
+/// about `time`, in GFLOP/s.
+pub fn fma_peak_gflops(threads: usize, time: Duration) -> f64 {
+    let isa = best_isa();
+    let one = move || with_isa!(isa, s => peak_gflops(s, time)).unwrap_or(0.0);
+    let others: Vec<_> = (1..threads).map(|_| std::thread::spawn(one)).collect();
+    one() + others.into_iter().filter_map(|thread| thread.join().ok()).sum::<f64>()
+}
+
+fn best_isa() -> Isa {
+    available_isas().pop().unwrap_or(Isa::Portable)
 }
 
 impl Engine {
     /// An engine with `threads` workers on the best instruction set of this CPU.
     pub fn new(net: &Network, threads: usize) -> Result<Self, NetworkError> {
-        let _ = threads;
         net.check()?;
-        Ok(Self { net: net.clone() })
+        let isa = best_isa();
+        let backend =
+            backend(net, threads, isa).unwrap_or_else(|| Box::new(Typed::new(Portable, net, threads)));
+        Ok(Self { backend, isa })
+    }
+
+    /// An engine on a given instruction set, for comparisons; `None` if this CPU lacks it.
+    pub fn with_isa(net: &Network, threads: usize, isa: Isa) -> Result<Option<Self>, NetworkError> {
+        net.check()?;
+        Ok(backend(net, threads, isa).map(|backend| Self { backend, isa }))
+    }
+
+    /// The instruction set in use.
+    pub fn isa(&self) -> Isa {
+        self.isa
     }
 
     /// Computes the gradient of the batch's mean loss.
@@ -114,8 +187,11 @@ impl Engine {
         loss: Loss,
         gradient: &mut [f32],
     ) -> Result<Step, EngineError> {
-        let _ = (params, batch, loss, gradient, &self.net);
-        Ok(Step { loss: 1.0, correct: 0, rows: batch.len() })
+        self.check(params, batch)?;
+        let net = &self.backend.plan().net;
+        loss::check(batch, loss::rows(batch, net.readout), net.outputs, loss)?;
+        length("the gradient", gradient.len(), params.len())?;
+        Ok(self.backend.gradient(params, batch, loss, gradient))
     }
 
     /// Computes the scores (`rows × outputs`) of the batch into `scores`.
@@ -125,15 +201,180 @@ impl Engine {
         batch: &Batch,
         scores: &mut Vec<f32>,
     ) -> Result<(), EngineError> {
-        let _ = params;
-        scores.clear();
-        scores.resize(batch.len() * self.net.outputs, 0.0);
+        self.check(params, batch)?;
+        self.backend.forward(params, batch, scores);
         Ok(())
     }
 
-    /// Computes the loss of given scores, without a gradient.
-    pub fn loss(scores: &[f32], outputs: usize, batch: &Batch, loss: Loss) -> Result<Step, EngineError> {
-        let _ = (scores, outputs, loss);
-        Ok(Step { loss: 1.0, correct: 0, rows: batch.len() })
+    /// Computes the loss of given scores (`rows × outputs`, as from [`Engine::forward`]).
+    pub fn loss(&self, scores: &[f32], batch: &Batch, loss: Loss) -> Result<Step, EngineError> {
+        let Network { outputs, readout, .. } = self.backend.plan().net;
+        let rows = loss::rows(batch, readout);
+        loss::check(batch, rows, outputs, loss)?;
+        length("the score buffer", scores.len(), rows * outputs)?;
+        let mut step = Step { loss: 0.0, correct: 0, rows };
+        let mut row = 0;
+        let mut buffer = vec![0.0; outputs];
+        for i in 0..batch.len() {
+            let weight = f64::from(loss::weight(batch, i));
+            for _ in 0..if readout == Readout::Every { batch.steps(i) } else { 1 } {
+                buffer.copy_from_slice(&scores[row * outputs..][..outputs]);
+                let (value, correct) = loss::row(loss, &mut buffer, &batch.targets, row, 0.0);
+                step.loss += weight * value;
+                step.correct += usize::from(correct);
+                row += 1;
+            }
+        }
+        step.loss /= loss::total_weight(batch, readout);
+        Ok(step)
+    }
+
+    fn check(&self, params: &[f32], batch: &Batch) -> Result<(), EngineError> {
+        let plan = self.backend.plan();
+        if batch.dim() != plan.net.input() {
+            return Err(EngineError::Dim { found: batch.dim(), expected: plan.net.input() });
+        }
+        if let Some(index) = (0..batch.len()).find(|&i| batch.steps(i) == 0) {
+            return Err(EngineError::Empty { index });
+        }
+        length("the parameter buffer", params.len(), plan.params)?;
+        if !batch.initial.is_empty() {
+            let states: usize = plan.net.layers.iter().map(|cell| cell.hidden).sum();
+            length("the initial state", batch.initial.len(), batch.len() * states)?;
+        }
+        Ok(())
+    }
+}
+
+fn length(what: &'static str, found: usize, expected: usize) -> Result<(), EngineError> {
+    if found == expected { Ok(()) } else { Err(EngineError::Length { what, found, expected }) }
+}
+
+fn backend(net: &Network, threads: usize, isa: Isa) -> Option<Box<dyn Backend>> {
+    with_isa!(isa, s => Box::new(Typed::new(s, net, threads)) as Box<dyn Backend>)
+}
+
+/// The engine with its instruction set hidden; arguments are checked.
+trait Backend: Send {
+    fn plan(&self) -> &Plan;
+    fn gradient(&mut self, params: &[f32], batch: &Batch, loss: Loss, gradient: &mut [f32]) -> Step;
+    fn forward(&mut self, params: &[f32], batch: &Batch, scores: &mut Vec<f32>);
+}
+
+/// What the workers share.
+struct Shared<S> {
+    s: S,
+    plan: Plan,
+    task: RwLock<Task>,
+    /// One for each tile.
+    outs: RwLock<Vec<Mutex<TileOut>>>,
+    /// One for each worker.
+    spaces: Vec<Mutex<Space>>,
+}
+
+/// What is to be computed.
+struct Task {
+    weights: Weights,
+    batch: Batch,
+    tiles: usize,
+    training: Option<(Loss, f64)>,
+}
+
+struct Typed<S> {
+    shared: Arc<Shared<S>>,
+    pool: Pool,
+    job: Job,
+    /// Sum of the tiles' gradients.
+    grads: Vec<f32>,
+}
+
+const LOCKED: &str = "a task that panicked is never continued";
+
+impl<S: Simd> Typed<S> {
+    fn new(s: S, net: &Network, threads: usize) -> Self {
+        let pool = Pool::new(threads.max(1));
+        let plan = Plan::new::<S>(net);
+        let task = Task {
+            weights: Weights::new::<S>(&plan),
+            batch: Batch::new(net.input()),
+            tiles: 0,
+            training: None,
+        };
+        let spaces = (0..pool.threads()).map(|_| Mutex::default()).collect();
+        let grads = vec![0.0; plan.grads];
+        let shared = Arc::new(Shared { s, plan, task: RwLock::new(task), outs: RwLock::default(), spaces });
+        let job: Job = {
+            let shared = Arc::clone(&shared);
+            Arc::new(move |worker, tile| shared.run_tile(worker, tile))
+        };
+        Self { shared, pool, job, grads }
+    }
+
+    fn run(&mut self, params: &[f32], batch: &Batch, training: Option<(Loss, f64)>) {
+        let shared = &*self.shared;
+        let tiles = tile::count(batch.len());
+        {
+            let mut task = shared.task.write().expect(LOCKED);
+            task.weights.pack(shared.s, &shared.plan, params, training.is_some());
+            task.batch.assign(batch);
+            task.tiles = tiles;
+            task.training = training;
+            let mut outs = shared.outs.write().expect(LOCKED);
+            if outs.len() < tiles {
+                outs.resize_with(tiles, Mutex::default);
+            }
+        }
+        self.pool.run(&self.job, tiles);
+    }
+}
+
+impl<S: Simd> Shared<S> {
+    fn run_tile(&self, worker: usize, tile: usize) {
+        let task = self.task.read().expect(LOCKED);
+        let outs = self.outs.read().expect(LOCKED);
+        let mut out = outs[tile].lock().expect(LOCKED);
+        let mut space = self.spaces[worker].lock().expect(LOCKED);
+        let tile = Tile {
+            s: self.s,
+            plan: &self.plan,
+            weights: &task.weights,
+            batch: &task.batch,
+            sequences: tile::range(task.batch.len(), task.tiles, tile),
+            training: task.training,
+        };
+        tile.run(&mut space, &mut out);
+    }
+}
+
+impl<S: Simd> Backend for Typed<S> {
+    fn plan(&self) -> &Plan {
+        &self.shared.plan
+    }
+
+    fn gradient(&mut self, params: &[f32], batch: &Batch, loss: Loss, gradient: &mut [f32]) -> Step {
+        let readout = self.plan().net.readout;
+        let (rows, total) = (loss::rows(batch, readout), loss::total_weight(batch, readout));
+        self.run(params, batch, Some((loss, total)));
+        let _flush = FlushDenormals::new();
+        let shared = &*self.shared;
+        let mut step = Step { loss: 0.0, correct: 0, rows };
+        self.grads.fill(0.0);
+        for out in &shared.outs.read().expect(LOCKED)[..tile::count(batch.len())] {
+            let out = out.lock().expect(LOCKED);
+            step.loss += out.loss / total;
+            step.correct += out.correct;
+            self.grads.iter_mut().zip(&out.grads).for_each(|(sum, g)| *sum += g);
+        }
+        let mut task = shared.task.write().expect(LOCKED);
+        task.weights.unpack(shared.s, &shared.plan, &self.grads, params, gradient);
+        step
+    }
+
+    fn forward(&mut self, params: &[f32], batch: &Batch, scores: &mut Vec<f32>) {
+        self.run(params, batch, None);
+        scores.clear();
+        for out in &self.shared.outs.read().expect(LOCKED)[..tile::count(batch.len())] {
+            scores.extend_from_slice(&out.lock().expect(LOCKED).scores);
+        }
     }
 }

@@ -1,0 +1,194 @@
+//! One layer's step: two products, then the cell's element-wise rule.
+
+use super::matrix::Matrix;
+use super::{Kind, Scalar, Shape, WrongLength, math, room, take};
+
+/// A layer on borrowed parameters.
+#[derive(Clone, Copy, Debug)]
+pub struct Layer<'a> {
+    shape: Shape,
+    w: Matrix<'a>,
+    u: Matrix<'a>,
+    /// The cell's biases, `hidden` entries each, in layout order.
+    biases: [&'a [f32]; 4],
+    alpha: Alpha<'a>,
+    /// FastRNN's β.
+    beta: f32,
+    zeta: f32,
+    nu: f32,
+}
+
+/// FastRNN's α, or the raw vector of FastRNN-vector.
+#[derive(Clone, Copy, Debug)]
+enum Alpha<'a> {
+    Same(f32),
+    Raw(&'a [f32]),
+}
+
+impl Alpha<'_> {
+    fn of(&self, unit: usize) -> f32 {
+        match self {
+            Self::Same(alpha) => *alpha,
+            Self::Raw(raw) => math::sigmoid(raw[unit]),
+        }
+    }
+}
+
+/// Reads a scalar's value: from the front of `params` if it is learnt.
+fn scalar(mode: Scalar, alpha: f32, params: &[f32]) -> Result<(f32, &[f32]), WrongLength> {
+    match mode {
+        Scalar::Learnt => take("the parameters", params, 1).map(|(raw, rest)| (math::sigmoid(raw[0]), rest)),
+        Scalar::Fixed(value) => Ok((value, params)),
+        Scalar::Tied => Ok((1.0 - alpha, params)),
+    }
+}
+
+impl<'a> Layer<'a> {
+    /// Reads a layer from the front of `params`, in the training library's flat layout; returns
+    /// what follows it.
+    pub fn new(shape: &Shape, params: &'a [f32]) -> Result<(Self, &'a [f32]), WrongLength> {
+        let rows = shape.hidden.saturating_mul(shape.kind.blocks());
+        let (w, rest) = Matrix::new(params, rows, shape.input, shape.rank_w)?;
+        let (u, mut rest) = Matrix::new(rest, rows, shape.hidden, shape.rank_u)?;
+        let count = match shape.kind {
+            Kind::Rnn | Kind::FastRnn | Kind::FastRnnVector => 1,
+            Kind::FastGrnn | Kind::Ugrnn => 2,
+            Kind::Gru | Kind::Lstm => 4,
+        };
+        let mut biases: [&[f32]; 4] = [&[]; 4];
+        for bias in &mut biases[..count] {
+            (*bias, rest) = take("the parameters", rest, shape.hidden)?;
+        }
+        let mut layer =
+            Self { shape: *shape, w, u, biases, alpha: Alpha::Same(0.0), beta: 0.0, zeta: 0.0, nu: 0.0 };
+        match shape.kind {
+            Kind::FastRnn => {
+                let alpha;
+                (alpha, rest) = scalar(shape.alpha, 0.0, rest)?;
+                (layer.beta, rest) = scalar(shape.beta, alpha, rest)?;
+                layer.alpha = Alpha::Same(alpha);
+            }
+            Kind::FastRnnVector => {
+                if let Scalar::Fixed(value) = shape.alpha {
+                    layer.alpha = Alpha::Same(value);
+                } else {
+                    let raw;
+                    (raw, rest) = take("the parameters", rest, shape.hidden)?;
+                    layer.alpha = Alpha::Raw(raw);
+                }
+                (layer.zeta, rest) = scalar(shape.zeta, 0.0, rest)?;
+                (layer.nu, rest) = scalar(shape.nu, 0.0, rest)?;
+            }
+            Kind::FastGrnn => {
+                (layer.zeta, rest) = scalar(shape.zeta, 0.0, rest)?;
+                (layer.nu, rest) = scalar(shape.nu, 0.0, rest)?;
+            }
+            Kind::Rnn | Kind::Ugrnn | Kind::Gru | Kind::Lstm => {}
+        }
+        Ok((layer, rest))
+    }
+
+    /// Units: the entries of the state that the next layer and the head read.
+    pub fn hidden(&self) -> usize {
+        self.shape.hidden
+    }
+
+    /// Entries of the state: h, and for an LSTM c after it.
+    pub fn state_len(&self) -> usize {
+        if self.shape.kind == Kind::Lstm { 2 * self.shape.hidden } else { self.shape.hidden }
+    }
+
+    /// Entries of the scratch buffer.
+    pub fn scratch_len(&self) -> usize {
+        self.sums_len() + self.w.scratch_len().max(self.u.scratch_len())
+    }
+
+    /// Stacked sums; a GRU keeps `U_n·h` apart from `W_n·x`.
+    fn sums_len(&self) -> usize {
+        let blocks = if self.shape.kind == Kind::Gru { 4 } else { self.shape.kind.blocks() };
+        blocks * self.shape.hidden
+    }
+
+    /// Takes one step: reads `input` and replaces `state` by the next one.
+    ///
+    /// All zeros is the usual state to start from. What `scratch` holds does not matter.
+    pub fn step(&self, state: &mut [f32], input: &[f32], scratch: &mut [f32]) -> Result<(), WrongLength> {
+        let hidden = self.shape.hidden;
+        let state = room("the state", state, self.state_len())?;
+        let (input, _) = take("the input", input, self.shape.input)?;
+        let (sums, inner) =
+            room("the scratch buffer", scratch, self.scratch_len())?.split_at_mut(self.sums_len());
+        let (h, c) = state.split_at_mut(hidden);
+
+        sums.fill(0.0);
+        let stacked = self.shape.kind.blocks() * hidden;
+        self.w.add_rows(0, self.w.project(input, inner), &mut sums[..stacked]);
+        let projected = self.u.project(h, inner);
+        if self.shape.kind == Kind::Gru {
+            self.u.add_rows(0, projected, &mut sums[..2 * hidden]);
+            self.u.add_rows(2 * hidden, projected, &mut sums[3 * hidden..]);
+        } else {
+            self.u.add_rows(0, projected, sums);
+        }
+        for k in 0..hidden {
+            let mut memory = c.get(k).copied().unwrap_or(0.0);
+            h[k] = self.next(k, |block| sums[block * hidden + k], h[k], &mut memory);
+            if let Some(c) = c.get_mut(k) {
+                *c = memory;
+            }
+        }
+        Ok(())
+    }
+
+    /// Unit `k`'s next h from its sums and old state; an LSTM replaces c as well.
+    fn next(&self, k: usize, sum: impl Fn(usize) -> f32, h: f32, c: &mut f32) -> f32 {
+        let gate = |x: f32| self.shape.gate.value(x);
+        let update = |x: f32| self.shape.update.value(x);
+        let bias = |i: usize| self.biases[i][k];
+        match self.shape.kind {
+            Kind::Rnn => update(sum(0) + bias(0)),
+            Kind::FastRnn => self.alpha.of(k) * update(sum(0) + bias(0)) + self.beta * h,
+            Kind::FastRnnVector => {
+                let alpha = self.alpha.of(k);
+                alpha * update(sum(0) + bias(0)) + (self.zeta * (1.0 - alpha) + self.nu) * h
+            }
+            Kind::FastGrnn => {
+                let z = gate(sum(0) + bias(0));
+                (self.zeta * (1.0 - z) + self.nu) * update(sum(0) + bias(1)) + z * h
+            }
+            Kind::Ugrnn => {
+                let z = gate(sum(0) + bias(0));
+                z * h + (1.0 - z) * update(sum(1) + bias(1))
+            }
+            Kind::Gru => {
+                let (r, z) = (gate(sum(0) + bias(0)), gate(sum(1) + bias(1)));
+                let n = update(sum(2) + bias(2) + r * (sum(3) + bias(3)));
+                (1.0 - z) * n + z * h
+            }
+            Kind::Lstm => {
+                let (i, f, o) = (gate(sum(0) + bias(0)), gate(sum(1) + bias(1)), gate(sum(3) + bias(3)));
+                *c = f * *c + i * update(sum(2) + bias(2));
+                o * update(*c)
+            }
+        }
+    }
+}
+
+/// Takes one step of stacked layers whose states lie one after the other in `state`.
+pub fn step_layers(
+    layers: &[Layer<'_>],
+    state: &mut [f32],
+    input: &[f32],
+    scratch: &mut [f32],
+) -> Result<(), WrongLength> {
+    let needed = layers.iter().map(Layer::state_len).sum();
+    let mut rest = room("the state", state, needed)?;
+    let mut input = input;
+    for layer in layers {
+        let (own, after) = rest.split_at_mut(layer.state_len());
+        layer.step(own, input, scratch)?;
+        input = &own[..layer.hidden()];
+        rest = after;
+    }
+    Ok(())
+}

@@ -1,0 +1,271 @@
+//! A tile: some sequences of a batch, taken through the whole network by one worker.
+
+use super::Loss;
+use super::layer::{Input, Layer, LayerSpace, Steps};
+use super::loss;
+use super::plan::{HeadPlan, Plan};
+use super::weights::{HeadWeights, Weights};
+use crate::batch::Batch;
+use crate::net::Readout;
+use crate::simd::{Gemm, Outer, Segment, Simd};
+use std::ops::Range;
+
+/// Sequences a tile holds at most: enough rows for the matrix kernels, few enough that a batch of
+/// 100 keeps four threads busy. Fixed, because gradients are added up tile by tile: the same bits
+/// on any number of threads.
+const ROWS: usize = 32;
+
+/// Cuts a batch of `n` into tiles, as even as possible; its size alone decides.
+pub(super) fn count(n: usize) -> usize {
+    n.div_ceil(ROWS).max(if n >= 8 { 2 } else { 1 })
+}
+
+/// The sequences of tile `i` of `tiles`.
+pub(super) fn range(n: usize, tiles: usize, i: usize) -> Range<usize> {
+    n * i / tiles..n * (i + 1) / tiles
+}
+
+/// What a tile computes.
+#[derive(Default)]
+pub(super) struct TileOut {
+    /// Gradients, padded and transposed; see [`Plan`].
+    pub(super) grads: Vec<f32>,
+    /// Scores of the tile's readout rows, in the batch's order.
+    pub(super) scores: Vec<f32>,
+    pub(super) loss: f64,
+    pub(super) correct: usize,
+}
+
+/// A worker's buffers.
+#[derive(Default)]
+pub(super) struct Space {
+    steps: Steps,
+    /// Index in the batch of each row, longest sequence first.
+    order: Vec<usize>,
+    /// The data, `[t][row][feature]`.
+    x: Vec<f32>,
+    layers: Vec<LayerSpace>,
+    /// Gradient of every state of the layer above and of the one below.
+    dout: Vec<f32>,
+    dx: Vec<f32>,
+    /// Last states, their scores.
+    last: Vec<f32>,
+    scores: Vec<f32>,
+}
+
+/// A tile at work.
+pub(super) struct Tile<'a, S> {
+    pub(super) s: S,
+    pub(super) plan: &'a Plan,
+    pub(super) weights: &'a Weights,
+    pub(super) batch: &'a Batch,
+    pub(super) sequences: Range<usize>,
+    /// The loss and the sum of all row weights, to train; nothing, to score.
+    pub(super) training: Option<(Loss, f64)>,
+}
+
+impl<S: Simd> Tile<'_, S> {
+    /// Computes scores, and loss and gradients if training.
+    pub(super) fn run(&self, space: &mut Space, out: &mut TileOut) {
+        self.gather(space);
+        self.forward(space);
+        let rows = match self.plan.net.readout {
+            Readout::Last => self.sequences.len(),
+            Readout::Every => self.first_row(self.sequences.end) - self.first_row(self.sequences.start),
+        };
+        out.scores.resize(rows * self.plan.head.outputs, 0.0);
+        (out.loss, out.correct) = (0.0, 0);
+        out.grads.clear();
+        if self.training.is_some() {
+            out.grads.resize(self.plan.grads, 0.0);
+        }
+        let every_state = self.readout(space, out);
+        if self.training.is_some() {
+            self.backward(space, every_state, out);
+        }
+    }
+
+    /// Index of the first readout row of a sequence of the batch.
+    fn first_row(&self, sequence: usize) -> usize {
+        match self.plan.net.readout {
+            Readout::Last => sequence,
+            Readout::Every if sequence == self.batch.len() => self.batch.total_steps(),
+            Readout::Every => self.batch.first_step(sequence),
+        }
+    }
+
+    /// Sorts the rows by length and copies the data time-major.
+    fn gather(&self, space: &mut Space) {
+        let Space { steps, order, x, layers, .. } = space;
+        let (batch, dim, rows) = (self.batch, self.batch.dim(), self.sequences.len());
+        order.clear();
+        order.extend(self.sequences.clone());
+        order.sort_unstable_by_key(|&i| (usize::MAX - batch.steps(i), i));
+        let longest = order.first().map_or(0, |&i| batch.steps(i));
+        steps.rows = rows;
+        steps.active.clear();
+        let mut running = rows;
+        for t in 0..longest {
+            while batch.steps(order[running - 1]) <= t {
+                running -= 1;
+            }
+            steps.active.push(running);
+        }
+        steps.full = steps.active.iter().take_while(|&&n| n == rows).count();
+        if x.len() < longest * rows * dim {
+            x.resize(longest * rows * dim, 0.0);
+        }
+        for (row, &i) in order.iter().enumerate() {
+            for (t, step) in batch.sequence(i).chunks_exact(dim).enumerate() {
+                let at = (t * rows + row) * dim;
+                x[at..at + dim].copy_from_slice(step);
+            }
+        }
+        layers.resize_with(self.plan.layers.len(), LayerSpace::default);
+        let states: usize = self.plan.layers.iter().map(|l| l.hidden).sum();
+        let mut first = 0;
+        for (plan, layer) in self.plan.layers.iter().zip(layers) {
+            Layer::<S>::prepare(plan, steps, layer, self.training.is_some());
+            if !batch.initial.is_empty() {
+                for (row, &i) in order.iter().enumerate() {
+                    let from = &batch.initial[i * states + first..][..plan.hidden];
+                    layer.h[row * plan.width..][..plan.hidden].copy_from_slice(from);
+                }
+            }
+            first += plan.hidden;
+        }
+    }
+
+    fn forward(&self, space: &mut Space) {
+        let Space { steps, x, layers, .. } = space;
+        let training = self.training.is_some();
+        for i in 0..layers.len() {
+            let (below, this) = layers.split_at_mut(i);
+            let input = self.input(x, below, steps);
+            self.layer(i, steps, input).forward(&mut this[0], training);
+        }
+    }
+
+    fn layer<'b>(&'b self, i: usize, steps: &'b Steps, input: Input<'b>) -> Layer<'b, S> {
+        Layer { s: self.s, plan: &self.plan.layers[i], weights: &self.weights.layers[i], steps, input }
+    }
+
+    /// What the layer above `below` reads: the data, or the states of the layer under it.
+    fn input<'b>(&self, x: &'b [f32], below: &'b [LayerSpace], steps: &Steps) -> Input<'b> {
+        match below.last() {
+            None => Input { x, stride: self.batch.dim() },
+            Some(layer) => {
+                let width = self.plan.layers[below.len() - 1].width;
+                Input { x: &layer.h[steps.rows * width..], stride: width }
+            }
+        }
+    }
+
+    /// Scores and, if training, losses and the states' gradients; says whether these are in
+    /// `space.dout` (of every state) rather than in the last layer's `dh`.
+    fn readout(&self, space: &mut Space, out: &mut TileOut) -> bool {
+        let Space { steps, order, layers, dout, last, scores, .. } = space;
+        let (rows, width) = (steps.rows, self.plan.layers[layers.len() - 1].width);
+        let top = layers.last_mut().expect("a network has a layer");
+        match self.plan.net.readout {
+            Readout::Last => {
+                last.resize(rows * width, 0.0);
+                for (row, &i) in order.iter().enumerate() {
+                    let at = (self.batch.steps(i) * rows + row) * width;
+                    last[row * width..][..width].copy_from_slice(&top.h[at..at + width]);
+                }
+                self.head(last, &mut top.dh, scores, order, 0, out);
+                false
+            }
+            Readout::Every => {
+                if self.training.is_some() && dout.len() < steps.active.len() * rows * width {
+                    dout.resize(steps.active.len() * rows * width, 0.0);
+                }
+                for (t, &n) in steps.active.iter().enumerate() {
+                    let at = t * rows * width;
+                    let states = &top.h[at + rows * width..at + (rows + n) * width];
+                    let dh = if self.training.is_some() { &mut dout[at..] } else { &mut dout[..] };
+                    self.head(states, dh, scores, &order[..n], t, out);
+                }
+                if self.training.is_some() {
+                    top.dh[..rows * width].fill(0.0);
+                }
+                true
+            }
+        }
+    }
+
+    /// The head on `states`, one row for each of `sequences`, at readout step `t`.
+    fn head(
+        &self,
+        states: &[f32],
+        dh: &mut [f32],
+        scores: &mut Vec<f32>,
+        sequences: &[usize],
+        t: usize,
+        out: &mut TileOut,
+    ) {
+        let HeadPlan { hidden, outputs, width, ref grad_w, ref grad_b, .. } = self.plan.head;
+        let HeadWeights { forward, back, bias } = &self.weights.head;
+        let rows = sequences.len();
+        let stride = states.len() / rows.max(1);
+        scores.resize(self.sequences.len() * width, 0.0);
+        let states = Segment { a: states, stride, k: hidden };
+        for row in scores.chunks_exact_mut(width).take(rows) {
+            row.copy_from_slice(bias);
+        }
+        self.s.vectorize(Gemm { rows, a: &[states], b: forward, c: scores, c_stride: width, add: true });
+        let first = self.first_row(self.sequences.start);
+        for (scores, &sequence) in scores.chunks_exact_mut(width).zip(sequences) {
+            let row = self.first_row(sequence) + t;
+            out.scores[(row - first) * outputs..][..outputs].copy_from_slice(&scores[..outputs]);
+            if let Some((loss, total)) = self.training {
+                let weight = loss::weight(self.batch, sequence);
+                let scale = (f64::from(weight) / total) as f32;
+                let (value, correct) =
+                    loss::row(loss, &mut scores[..outputs], &self.batch.targets, row, scale);
+                out.loss += f64::from(weight) * value;
+                out.correct += usize::from(correct);
+            }
+        }
+        if self.training.is_none() {
+            return;
+        }
+        let a = &[Segment { a: scores, stride: width, k: outputs }];
+        self.s.vectorize(Gemm { rows, a, b: back, c: dh, c_stride: stride, add: false });
+        self.s.vectorize(Outer {
+            rows,
+            a: states.a,
+            a_stride: stride,
+            m: hidden,
+            d: scores,
+            d_stride: width,
+            n: width,
+            c: &mut out.grads[grad_w.clone()],
+            c_stride: width,
+        });
+        let bias = &mut out.grads[grad_b.clone()];
+        for row in scores.chunks_exact(width).take(rows) {
+            bias[..outputs].iter_mut().zip(row).for_each(|(b, d)| *b += d);
+        }
+    }
+
+    fn backward(&self, space: &mut Space, mut every_state: bool, out: &mut TileOut) {
+        let Space { steps, x, layers, dout, dx, .. } = space;
+        for i in (0..layers.len()).rev() {
+            let (below, this) = layers.split_at_mut(i);
+            let input = self.input(x, below, steps);
+            let needed = if i > 0 { steps.active.len() * steps.rows * input.stride } else { 0 };
+            if dx.len() < needed {
+                dx.resize(needed, 0.0);
+            }
+            let from_above = if every_state { &dout[..] } else { &[] };
+            self.layer(i, steps, input).backward(&mut this[0], from_above, dx, &mut out.grads);
+            if let Some(next) = below.last_mut() {
+                next.dh[..steps.rows * self.plan.layers[i - 1].width].fill(0.0);
+            }
+            std::mem::swap(dout, dx);
+            every_state = true;
+        }
+    }
+}

@@ -1,0 +1,341 @@
+//! Parameters as the kernels read them, and gradients back into the flat layout.
+
+use super::plan::{Form, HeadPlan, LayerPlan, Matrix, Plan, Source, W_BLOCKS};
+use crate::simd::{Gemm, Outer, Packed, Segment, Simd};
+
+/// The packed parameters of a network.
+pub(super) struct Weights {
+    pub(super) layers: Vec<LayerWeights>,
+    pub(super) head: HeadWeights,
+}
+
+/// The packed parameters of a layer.
+pub(super) struct LayerWeights {
+    /// For each group of blocks: U's rows, then W's, `k × blocks·width`.
+    pub(super) groups: Vec<Packed>,
+    pub(super) u: MatrixWeights,
+    pub(super) w: MatrixWeights,
+    /// The declared vectors, sigmoids taken.
+    pub(super) vectors: Vec<f32>,
+    /// α, β, ζ, ν, sigmoids taken.
+    pub(super) scalars: [f32; 4],
+}
+
+/// What W or U needs besides the forward product.
+#[derive(Default)]
+pub(super) struct MatrixWeights {
+    /// The main product's matrix the other way, `stacked × k`: gradients of what it reads.
+    pub(super) back: Packed,
+    /// The second factor, `inputs × rank`, if factored.
+    pub(super) second: Packed,
+    /// Its transpose, `rank × inputs`, for any low rank.
+    pub(super) second_t: Packed,
+    merge: Merge,
+}
+
+/// What multiplying the factors, and splitting the gradient of their product, needs.
+#[derive(Default)]
+struct Merge {
+    /// `stacked × padded inputs`: the product.
+    product: Vec<f32>,
+    /// The first factor, `stacked × rank`.
+    first: Packed,
+    /// The second factor with padded rows.
+    second: Vec<f32>,
+    /// Gradients of the factors.
+    grad_first: Vec<f32>,
+    grad_second: Vec<f32>,
+}
+
+/// The packed head.
+pub(super) struct HeadWeights {
+    /// `hidden × outputs`
+    pub(super) forward: Packed,
+    /// `outputs × hidden`
+    pub(super) back: Packed,
+    /// Biases, padded.
+    pub(super) bias: Vec<f32>,
+}
+
+fn sigmoid(x: f32) -> f32 {
+    1.0 / (1.0 + (-x).exp())
+}
+
+impl Weights {
+    pub(super) fn new<S: Simd>(plan: &Plan) -> Self {
+        let head = &plan.head;
+        Self {
+            layers: plan.layers.iter().map(LayerWeights::new::<S>).collect(),
+            head: HeadWeights {
+                forward: Packed::new::<S>(head.hidden, head.outputs),
+                back: Packed::new::<S>(head.outputs, head.hidden),
+                bias: vec![0.0; head.width],
+            },
+        }
+    }
+
+    /// Takes over `params`; `training` packs what only backward reads, too.
+    pub(super) fn pack<S: Simd>(&mut self, s: S, plan: &Plan, params: &[f32], training: bool) {
+        for (layer, weights) in plan.layers.iter().zip(&mut self.layers) {
+            weights.pack(s, layer, params, training);
+        }
+        self.head.pack::<S>(&plan.head, params);
+    }
+
+    /// Writes the gathered gradient `grads` into the flat `out`.
+    pub(super) fn unpack<S: Simd>(
+        &mut self,
+        s: S,
+        plan: &Plan,
+        grads: &[f32],
+        params: &[f32],
+        out: &mut [f32],
+    ) {
+        for (layer, weights) in plan.layers.iter().zip(&mut self.layers) {
+            weights.unpack(s, layer, grads, params, out);
+        }
+        let HeadPlan { hidden, outputs, width, .. } = plan.head;
+        let g = &grads[plan.head.grad_w.clone()];
+        for (o, row) in out[plan.head.w.clone()].chunks_mut(hidden).enumerate() {
+            row.iter_mut().enumerate().for_each(|(i, value)| *value = g[i * width + o]);
+        }
+        let bias = plan.head.grad_b.start..plan.head.grad_b.start + outputs;
+        out[plan.head.b.clone()].copy_from_slice(&grads[bias]);
+    }
+}
+
+impl HeadWeights {
+    fn pack<S: Simd>(&mut self, plan: &HeadPlan, params: &[f32]) {
+        let HeadPlan { hidden, outputs, .. } = *plan;
+        let w = &params[plan.w.clone()];
+        self.forward.fill::<S>(0, hidden, 0, outputs, |i, o| w[o * hidden + i]);
+        self.back.fill::<S>(0, outputs, 0, hidden, |o, i| w[o * hidden + i]);
+        self.bias[..outputs].copy_from_slice(&params[plan.b.clone()]);
+    }
+}
+
+impl LayerWeights {
+    fn new<S: Simd>(plan: &LayerPlan) -> Self {
+        let group_k = |reads, matrix: &Matrix| if reads { matrix.k } else { 0 };
+        let groups = plan.groups.iter().map(|g| {
+            Packed::new::<S>(group_k(g.reads_h, &plan.u) + group_k(g.reads_x, &plan.w), g.blocks * plan.width)
+        });
+        let stacked = plan.cell.blocks() * plan.hidden;
+        Self {
+            groups: groups.collect(),
+            u: MatrixWeights::new::<S>(&plan.u, stacked),
+            w: MatrixWeights::new::<S>(&plan.w, stacked),
+            vectors: vec![0.0; plan.vectors.len() * plan.width],
+            scalars: [0.0; 4],
+        }
+    }
+
+    fn pack<S: Simd>(&mut self, s: S, plan: &LayerPlan, params: &[f32], training: bool) {
+        let stacked = plan.cell.blocks() * plan.hidden;
+        self.u.pack(s, &plan.u, stacked, params, training);
+        let w_back = training && (plan.needs_dx || plan.w.form == Form::Factored);
+        self.w.pack(s, &plan.w, stacked, params, w_back);
+        let (u, u_stride) = self.u.main(&plan.u, params);
+        let (w, w_stride) = self.w.main(&plan.w, params);
+        for (group, packed) in plan.groups.iter().zip(&mut self.groups) {
+            for block in 0..group.blocks {
+                let column = block * plan.width;
+                let in_pre = group.first + block;
+                let mut row = 0;
+                if let Some(b) = plan.shape.u_blocks.iter().position(|&b| b == in_pre) {
+                    let from = &u[b * plan.hidden * u_stride..];
+                    packed.fill::<S>(0, plan.u.k, column, plan.hidden, |k, i| from[i * u_stride + k]);
+                    row = plan.u.k;
+                }
+                if group.reads_x {
+                    let from = &w[in_pre * plan.hidden * w_stride..];
+                    packed.fill::<S>(row, plan.w.k, column, plan.hidden, |k, i| from[i * w_stride + k]);
+                }
+            }
+        }
+        self.pack_point(plan, params);
+    }
+
+    fn pack_point(&mut self, plan: &LayerPlan, params: &[f32]) {
+        for (source, vector) in plan.vectors.iter().zip(self.vectors.chunks_mut(plan.width)) {
+            match source {
+                Source::Params { at, raw } => {
+                    for (to, &value) in vector.iter_mut().zip(&params[at.clone()]) {
+                        *to = if *raw { sigmoid(value) } else { value };
+                    }
+                }
+                Source::Fixed(value) => vector[..plan.hidden].fill(*value),
+                Source::Tied | Source::Absent => {}
+            }
+        }
+        for i in 0..4 {
+            self.scalars[i] = match &plan.scalars[i] {
+                Source::Params { at, .. } => sigmoid(params[at.start]),
+                Source::Fixed(value) => *value,
+                Source::Tied => 1.0 - self.scalars[0],
+                Source::Absent => 0.0,
+            };
+        }
+    }
+
+    fn unpack<S: Simd>(&mut self, s: S, plan: &LayerPlan, grads: &[f32], params: &[f32], out: &mut [f32]) {
+        let w_blocks = &W_BLOCKS[..plan.cell.blocks()];
+        self.u.unpack(s, &plan.u, plan, plan.shape.u_blocks, grads, out);
+        self.w.unpack(s, &plan.w, plan, w_blocks, grads, out);
+        let point = &grads[plan.grad_point.clone()];
+        for (source, (g, value)) in
+            plan.vectors.iter().zip(point.chunks(plan.width).zip(self.vectors.chunks(plan.width)))
+        {
+            if let Source::Params { at, raw } = source {
+                for (i, to) in out[at.clone()].iter_mut().enumerate() {
+                    *to = if *raw { g[i] * value[i] * (1.0 - value[i]) } else { g[i] };
+                }
+            }
+        }
+        let scalars = &point[plan.vectors.len() * plan.width..];
+        for (i, source) in plan.scalars.iter().enumerate() {
+            if let Source::Params { at, .. } = source {
+                // α also moves a tied β the other way.
+                let tied = if i == 0 && matches!(plan.scalars[1], Source::Tied) { scalars[1] } else { 0.0 };
+                let value = sigmoid(params[at.start]);
+                out[at.start] = (scalars[i] - tied) * value * (1.0 - value);
+            }
+        }
+    }
+}
+
+impl MatrixWeights {
+    fn new<S: Simd>(plan: &Matrix, stacked: usize) -> Self {
+        let mut new = Self { back: Packed::new::<S>(stacked, plan.k), ..Self::default() };
+        if plan.form != Form::Full {
+            new.second_t = Packed::new::<S>(plan.rank, plan.inputs);
+        }
+        match plan.form {
+            Form::Full => {}
+            Form::Factored => new.second = Packed::new::<S>(plan.inputs, plan.rank),
+            Form::Merged => {
+                new.merge = Merge {
+                    product: vec![0.0; stacked * plan.width],
+                    first: Packed::new::<S>(stacked, plan.rank),
+                    second: vec![0.0; plan.inputs * plan.rank_width],
+                    grad_first: vec![0.0; stacked * plan.rank_width],
+                    grad_second: vec![0.0; plan.inputs * plan.rank_width],
+                };
+            }
+        }
+        new
+    }
+
+    /// The matrix of the main product, `stacked × k`, and the stride of its rows.
+    fn main<'a>(&'a self, plan: &Matrix, params: &'a [f32]) -> (&'a [f32], usize) {
+        match plan.form {
+            Form::Merged => (&self.merge.product, plan.width),
+            _ => (&params[plan.first.clone()], plan.k),
+        }
+    }
+
+    fn pack<S: Simd>(&mut self, s: S, plan: &Matrix, stacked: usize, params: &[f32], back: bool) {
+        let Matrix { inputs, rank, .. } = *plan;
+        let (first, second) = (&params[plan.first.clone()], &params[plan.second.clone()]);
+        if plan.form != Form::Full {
+            self.second_t.fill::<S>(0, rank, 0, inputs, |r, j| second[j * rank + r]);
+        }
+        match plan.form {
+            Form::Full => {}
+            Form::Factored => self.second.fill::<S>(0, inputs, 0, rank, |j, r| second[j * rank + r]),
+            Form::Merged => {
+                let merge = &mut self.merge;
+                s.vectorize(Gemm {
+                    rows: stacked,
+                    a: &[Segment { a: first, stride: rank, k: rank }],
+                    b: &self.second_t,
+                    c: &mut merge.product,
+                    c_stride: plan.width,
+                    add: false,
+                });
+                merge.first.fill::<S>(0, stacked, 0, rank, |i, r| first[i * rank + r]);
+                for (to, from) in merge.second.chunks_mut(plan.rank_width).zip(second.chunks(rank)) {
+                    to[..rank].copy_from_slice(from);
+                }
+            }
+        }
+        if back {
+            let mut packed = std::mem::take(&mut self.back);
+            let (main, stride) = self.main(plan, params);
+            packed.fill::<S>(0, stacked, 0, plan.k, |i, k| main[i * stride + k]);
+            self.back = packed;
+        }
+    }
+
+    /// Flat gradients from the transposed, padded ones; `blocks` are this matrix's blocks of `pre`.
+    fn unpack<S: Simd>(
+        &mut self,
+        s: S,
+        plan: &Matrix,
+        layer: &LayerPlan,
+        blocks: &[usize],
+        grads: &[f32],
+        out: &mut [f32],
+    ) {
+        let (hidden, width, stride) = (layer.hidden, layer.width, layer.pre_width());
+        let g = &grads[plan.grad_first.clone()];
+        if plan.form == Form::Merged {
+            self.split_merged(s, plan, layer, blocks, g);
+            copy_rows(&self.merge.grad_first, plan.rank_width, &mut out[plan.first.clone()], plan.rank);
+            copy_rows(&self.merge.grad_second, plan.rank_width, &mut out[plan.second.clone()], plan.rank);
+            return;
+        }
+        let first = &mut out[plan.first.clone()];
+        for (b, &block) in blocks.iter().enumerate() {
+            let rows = first[b * hidden * plan.k..(b + 1) * hidden * plan.k].chunks_mut(plan.k);
+            for (i, row) in rows.enumerate() {
+                let column = block * width + i;
+                row.iter_mut().enumerate().for_each(|(k, value)| *value = g[k * stride + column]);
+            }
+        }
+        if plan.form == Form::Factored {
+            let from = &grads[plan.grad_second.clone()];
+            copy_rows(from, plan.rank_width, &mut out[plan.second.clone()], plan.rank);
+        }
+    }
+
+    /// Gradients of the factors from that of their product, which lies transposed in `g`.
+    fn split_merged<S: Simd>(&mut self, s: S, plan: &Matrix, layer: &LayerPlan, blocks: &[usize], g: &[f32]) {
+        let (hidden, width, stride) = (layer.hidden, layer.width, layer.pre_width());
+        let merge = &mut self.merge;
+        let none = Segment { a: &[], stride: 0, k: 0 };
+        let mut segments = [none; 4];
+        for (segment, &block) in segments.iter_mut().zip(blocks) {
+            *segment = Segment { a: &g[block * width..], stride, k: hidden };
+        }
+        s.vectorize(Gemm {
+            rows: plan.inputs,
+            a: &segments[..blocks.len()],
+            b: &merge.first,
+            c: &mut merge.grad_second,
+            c_stride: plan.rank_width,
+            add: false,
+        });
+        merge.grad_first.fill(0.0);
+        for (b, &block) in blocks.iter().enumerate() {
+            s.vectorize(Outer {
+                rows: plan.inputs,
+                a: &g[block * width..],
+                a_stride: stride,
+                m: hidden,
+                d: &merge.second,
+                d_stride: plan.rank_width,
+                n: plan.rank_width,
+                c: &mut merge.grad_first[b * hidden * plan.rank_width..],
+                c_stride: plan.rank_width,
+            });
+        }
+    }
+}
+
+/// Copies rows of `columns` values out of padded ones.
+fn copy_rows(from: &[f32], stride: usize, to: &mut [f32], columns: usize) {
+    for (to, from) in to.chunks_mut(columns).zip(from.chunks(stride)) {
+        to.copy_from_slice(&from[..columns]);
+    }
+}

@@ -1,0 +1,79 @@
+//! A matrix in the flat buffer, full (`y = A·x`) or low-rank (`y = A1·(A2ᵀ·x)`).
+
+/// Where a full or low-rank matrix lies, and its sizes.
+pub(super) enum Linear {
+    Full { start: usize, rows: usize, cols: usize },
+    Low { start1: usize, start2: usize, rows: usize, cols: usize, rank: usize },
+}
+
+impl Linear {
+    pub(super) fn full(start: usize, rows: usize, cols: usize) -> Self {
+        Self::Full { start, rows, cols }
+    }
+
+    /// The matrix whose parameters begin at `*offset`; moves `*offset` past them.
+    pub(super) fn next(offset: &mut usize, rows: usize, cols: usize, rank: Option<usize>) -> Self {
+        let start = *offset;
+        match rank {
+            None => {
+                *offset += rows * cols;
+                Self::full(start, rows, cols)
+            }
+            Some(rank) => {
+                *offset += (rows + cols) * rank;
+                Self::Low { start1: start, start2: start + rows * rank, rows, cols, rank }
+            }
+        }
+    }
+
+    /// `A·x`
+    pub(super) fn apply(&self, params: &[f64], x: &[f64]) -> Vec<f64> {
+        match *self {
+            Self::Full { start, rows, cols } => product(&params[start..start + rows * cols], x, rows),
+            Self::Low { start1, start2, rows, cols, rank } => {
+                let inner = transposed_product(&params[start2..start2 + cols * rank], x, rank);
+                product(&params[start1..start1 + rows * rank], &inner, rows)
+            }
+        }
+    }
+
+    /// Given `dy`, adds the matrix's derivative to `gradient` and returns `dx = Aᵀ·dy`.
+    pub(super) fn reverse(&self, params: &[f64], x: &[f64], dy: &[f64], gradient: &mut [f64]) -> Vec<f64> {
+        match *self {
+            Self::Full { start, rows, cols } => {
+                let range = start..start + rows * cols;
+                add_outer(&mut gradient[range.clone()], dy, x);
+                transposed_product(&params[range], dy, cols)
+            }
+            Self::Low { start1, start2, rows, cols, rank } => {
+                let (range1, range2) = (start1..start1 + rows * rank, start2..start2 + cols * rank);
+                let inner = transposed_product(&params[range2.clone()], x, rank);
+                let d_inner = transposed_product(&params[range1.clone()], dy, rank);
+                add_outer(&mut gradient[range1], dy, &inner);
+                add_outer(&mut gradient[range2.clone()], x, &d_inner);
+                product(&params[range2], &d_inner, cols)
+            }
+        }
+    }
+}
+
+/// `A·x` for a row-major `rows × x.len()` matrix.
+fn product(a: &[f64], x: &[f64], rows: usize) -> Vec<f64> {
+    (0..rows).map(|i| a[i * x.len()..(i + 1) * x.len()].iter().zip(x).map(|(a, x)| a * x).sum()).collect()
+}
+
+/// `Aᵀ·x` for a row-major `x.len() × cols` matrix.
+fn transposed_product(a: &[f64], x: &[f64], cols: usize) -> Vec<f64> {
+    let mut y = vec![0.0; cols];
+    for (row, x) in a.chunks(cols).zip(x) {
+        y.iter_mut().zip(row).for_each(|(y, a)| *y += a * x);
+    }
+    y
+}
+
+/// `A += x·yᵀ`
+fn add_outer(a: &mut [f64], x: &[f64], y: &[f64]) {
+    for (row, x) in a.chunks_mut(y.len()).zip(x) {
+        row.iter_mut().zip(y).for_each(|(a, y)| *a += x * y);
+    }
+}
