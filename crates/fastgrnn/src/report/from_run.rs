@@ -1,6 +1,7 @@
 //! From a finished run to its report.
 
 use super::{Confusion, Curve, Figure, Kind, Point, RunReport, SeedRow, TensorRow, Unit};
+use crate::cells::Role;
 use crate::data::{Dataset, Examples};
 use crate::metrics::{Evaluation, Scores};
 use crate::model::Model;
@@ -43,7 +44,7 @@ pub fn tensors(model: &Model) -> Vec<TensorRow> {
     views
         .map(|v| TensorRow {
             name: v.name.clone(),
-            shape: if v.cols == 1 { vec![v.rows] } else { vec![v.rows, v.cols] },
+            shape: if v.role == Role::Weight { vec![v.rows, v.cols] } else { vec![v.rows] },
             bytes: 4 * v.len() as u64,
         })
         .collect()
