@@ -17,7 +17,9 @@ fn keys() -> String {
         let own = arg.get_help_heading().unwrap_or_default();
         if own != heading {
             heading = own.to_owned();
-            text.push_str(&format!("\n### {heading}\n\n| key | value | what it does |\n| --- | --- | --- |\n"));
+            text.push_str(&format!(
+                "\n### {heading}\n\n| key | value | what it does |\n| --- | --- | --- |\n"
+            ));
         }
         text.push_str(&row(arg));
     }
