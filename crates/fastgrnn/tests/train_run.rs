@@ -76,7 +76,7 @@ fn every_optimizer_lowers_the_loss() {
     let data = classes(80, 3, 8);
     for optimizer in [Optimizer::Sgd, Optimizer::Nesterov, Optimizer::Adam, Optimizer::AdamW] {
         let folder = tempfile::tempdir().unwrap();
-        let recipe = Recipe { optimizer: Some(optimizer), epochs: Some(15), ..recipe() };
+        let recipe = Recipe { optimizer: Some(optimizer), lr: None, epochs: Some(15), ..recipe() };
         trained(&recipe, &data, folder.path());
         let history = metrics(folder.path());
         assert!(history[14].train_loss < 0.9 * history[0].train_loss, "{optimizer}");
