@@ -59,6 +59,18 @@ pub enum DataError {
         /// What is wrong and what to try.
         problem: String,
     },
+    /// A file of a known set that is not what it should be.
+    #[error("{file}: the file is not the one expected (sha256 {found}, expected {expected}): {problem}")]
+    Checksum {
+        /// The file.
+        file: String,
+        /// The checksum it should have.
+        expected: String,
+        /// The checksum it has.
+        found: String,
+        /// What went wrong on reading it.
+        problem: String,
+    },
     /// A file of a kind, or with a content, that is not supported.
     #[error("{file}: {problem}")]
     Unsupported {

@@ -17,13 +17,22 @@
 //! # Ok::<(), fastgrnn::data::DataError>(())
 //! ```
 
+mod archive;
+mod array;
 pub mod augment;
+mod csv;
 mod error;
+mod idx;
 pub mod known;
 mod load;
 pub mod normalize;
+mod npy;
+mod npz;
+mod part;
+mod recordings;
 mod request;
 pub mod split;
+mod ts;
 mod write;
 
 pub use augment::Augment;
@@ -88,6 +97,27 @@ impl Sequences {
     /// Values of sequence `i`, step by step.
     pub fn get(&self, i: usize) -> &[f32] {
         &self.values[self.offsets[i] * self.dim..self.offsets[i + 1] * self.dim]
+    }
+
+    /// The same values in `timesteps` steps a sequence, joining or splitting steps.
+    pub fn reblocked(mut self, timesteps: usize) -> Result<Self, DataError> {
+        let option = || "--timesteps".to_string();
+        if timesteps == 0 {
+            let problem = "0 steps make no sequence; use 1 or more".into();
+            return Err(DataError::Option { option: option(), problem });
+        }
+        if self.min_steps() != self.max_steps() {
+            let (low, high) = (self.min_steps(), self.max_steps());
+            let problem = format!("needs sequences of one length, but they have {low} to {high} steps");
+            return Err(DataError::Option { option: option(), problem });
+        }
+        let (steps, dim) = (self.max_steps(), self.dim);
+        if !(steps * dim).is_multiple_of(timesteps) || steps == 0 {
+            return Err(DataError::Timesteps { timesteps, sequence: 0, steps, dim });
+        }
+        self.dim = steps * dim / timesteps;
+        self.offsets = (0..self.offsets.len()).map(|i| i * timesteps).collect();
+        Ok(self)
     }
 
     /// The sequences at `indices`, in that order.

@@ -26,6 +26,7 @@ mod scorer;
 pub(crate) use atomic::write_atomic;
 pub use error::{ModelError, ModelProblem};
 pub use file::FORMAT_VERSION;
+pub(crate) use file::{bytes, floats};
 pub use predict::Predictions;
 pub(crate) use scorer::Scorer;
 

@@ -105,7 +105,7 @@ impl Model {
     pub fn predict(&self, x: &Sequences, threads: usize) -> Result<Predictions, ModelError> {
         self.check_dim(x)?;
         let all: Vec<u32> = (0..x.len() as u32).collect();
-        let (scores, _) = Scorer::new(self, threads)?.score(self, &self.params, x, None, &all)?;
+        let (scores, _) = Scorer::new(&self.network, threads)?.score(self, &self.params, x, None, &all)?;
         Ok(Predictions::new(self, scores))
     }
 
@@ -118,7 +118,7 @@ impl Model {
         self.check_dim(&examples.x)?;
         let y = self.own_labels(&examples.y)?;
         let all: Vec<u32> = (0..examples.len() as u32).collect();
-        let mut scorer = Scorer::new(self, threads)?;
+        let mut scorer = Scorer::new(&self.network, threads)?;
         let (scores, loss) = scorer.score(self, &self.params, &examples.x, Some(&y), &all)?;
         let predictions = Predictions::new(self, scores);
         let evaluation = predictions.evaluate(self, &y, &all, loss);

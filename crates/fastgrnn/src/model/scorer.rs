@@ -4,6 +4,7 @@ use super::{Model, ModelError, Task};
 use crate::batch::{Batch, Targets};
 use crate::data::{DataError, Labels, Sequences};
 use crate::engine::Engine;
+use crate::net::{Network, NetworkError};
 use crate::rng::Rng;
 use crate::train::InitialState;
 
@@ -15,13 +16,14 @@ const STREAM_INITIAL: u64 = 3;
 const NO_EPOCH: u64 = u64::MAX;
 
 impl Model {
-    /// An empty batch of the right kind.
-    pub(crate) fn batch(&self) -> Batch {
-        let mut batch = Batch::new(self.network.input());
-        if matches!(self.task, Task::Values { .. }) {
-            batch.targets = Targets::Value(Vec::new());
+    /// Empties `batch` and makes it one of the right kind of targets.
+    pub(crate) fn clear(&self, batch: &mut Batch) {
+        batch.clear();
+        match (&self.task, &batch.targets) {
+            (Task::Values { .. }, Targets::Class(_)) => batch.targets = Targets::Value(Vec::new()),
+            (Task::Classes { .. }, Targets::Value(_)) => batch.targets = Targets::Class(Vec::new()),
+            _ => {}
         }
-        batch
     }
 
     /// Appends sequence `i` of `x`, normalised, with its initial state.
@@ -71,9 +73,9 @@ pub(crate) struct Scorer {
 }
 
 impl Scorer {
-    pub(crate) fn new(model: &Model, threads: usize) -> Result<Self, ModelError> {
-        let engine = Engine::new(&model.network, threads.max(1))?;
-        Ok(Self { engine, batch: model.batch(), scores: Vec::new() })
+    pub(crate) fn new(network: &Network, threads: usize) -> Result<Self, NetworkError> {
+        let engine = Engine::new(network, threads.max(1))?;
+        Ok(Self { engine, batch: Batch::new(network.input()), scores: Vec::new() })
     }
 
     /// Scores the sequences at `indices` with `params` in place of the model's own. With labels
@@ -90,7 +92,7 @@ impl Scorer {
         let mut all = Vec::with_capacity(indices.len() * outputs);
         let mut loss = 0.0;
         for part in indices.chunks(BATCH) {
-            self.batch.clear();
+            model.clear(&mut self.batch);
             for &i in part {
                 model.push(&mut self.batch, x, i as usize)?;
                 if let Some(y) = labels {
@@ -99,7 +101,7 @@ impl Scorer {
             }
             self.engine.forward(params, &self.batch, &mut self.scores)?;
             if labels.is_some() {
-                let step = Engine::loss(&self.scores, outputs, &self.batch, model.loss)?;
+                let step = self.engine.loss(&self.scores, &self.batch, model.loss)?;
                 loss += step.loss * part.len() as f64;
             }
             all.extend_from_slice(&self.scores);

@@ -173,6 +173,14 @@ pub enum ConfigError {
         /// The data set.
         dataset: String,
     },
+    /// Labels and sequences that do not belong together.
+    #[error("{dataset}: {what}")]
+    Labels {
+        /// The data set.
+        dataset: String,
+        /// What does not fit.
+        what: String,
+    },
     /// Only one class.
     #[error(
         "every training sequence of {dataset} has the class '{class}'; a classifier needs at least two (is the label column the right one?)"
@@ -366,6 +374,9 @@ fn check_data(data: &Dataset) -> Result<(), ConfigError> {
             return Err(ConfigError::EmptySequence { dataset: dataset(), part, index });
         }
     }
+    for examples in [Some(&data.train), data.test.as_ref()].into_iter().flatten() {
+        check_labels(examples).map_err(|what| ConfigError::Labels { dataset: dataset(), what })?;
+    }
     match &data.train.y {
         Labels::None => return Err(ConfigError::NoLabels { dataset: dataset() }),
         Labels::Class { index, names } if index.iter().all(|&c| c == index[0]) => {
@@ -383,6 +394,28 @@ fn check_data(data: &Dataset) -> Result<(), ConfigError> {
         (Labels::Class { names: a, .. }, Labels::Class { names: b, .. }) if a == b => Ok(()),
         (Labels::Value { width: a, .. }, Labels::Value { width: b, .. }) if a == b => Ok(()),
         _ => mismatch("has other labels than the training set".into()),
+    }
+}
+
+/// What the readers promise; data made by other code may break it.
+fn check_labels(examples: &Examples) -> Result<(), String> {
+    let n = examples.len();
+    match &examples.y {
+        Labels::Class { index, .. } if index.len() != n => {
+            Err(format!("{} labels for {n} sequences", index.len()))
+        }
+        Labels::Class { index, names } => match index.iter().find(|&&c| c as usize >= names.len()) {
+            Some(c) => Err(format!("class {c} is out of range: there are {} classes", names.len())),
+            None => Ok(()),
+        },
+        Labels::Value { width, values } if *width == 0 || values.len() != n * width => {
+            Err(format!("{} target numbers for {n} sequences of {width}", values.len()))
+        }
+        Labels::Value { values, .. } => match values.iter().find(|v| !v.is_finite()) {
+            Some(v) => Err(format!("the target {v} is not finite")),
+            None => Ok(()),
+        },
+        Labels::None => Ok(()),
     }
 }
 
@@ -476,6 +509,10 @@ impl Config {
             _ => {}
         }
         self.augmentation(data).check(&data.train.x)?;
+        if self.normalize == Normalize::PerCoordinate && self.augment.crop > 0.0 && self.augment.crop < 1.0 {
+            let expected = "cropped sequences have no fixed length; use --normalize per-feature";
+            return Err(out_of_range("normalize", "per-coordinate", expected));
+        }
         Ok(())
     }
 
@@ -517,6 +554,10 @@ impl Config {
         if self.val_split == 0.0 && self.patience > 0 {
             let expected = "early stopping needs a validation part; set val-split above 0";
             return Err(out_of_range("patience", self.patience, expected));
+        }
+        if self.val_split == 0.0 && self.refit != Refit::None {
+            let expected = "a refit needs a validation part first; set val-split above 0";
+            return Err(out_of_range("refit", self.refit, expected));
         }
         Ok(())
     }

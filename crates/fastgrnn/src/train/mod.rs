@@ -18,12 +18,17 @@
 //! | `model.safetensors` | the model of the seed best on validation |
 //! | `summary.json` | the [`Summary`] |
 
+mod checkpoint;
 mod choice;
 mod config;
 mod error;
+mod fold;
 mod observe;
+mod optim;
 mod recipe;
 mod run;
+mod schedule;
+mod seed;
 mod settings;
 mod summary;
 
@@ -31,8 +36,10 @@ pub use choice::Choice;
 pub use config::{Config, ConfigError};
 pub use error::TrainError;
 pub use observe::{EpochReport, Observer, Progress, SeedStarted, Silent, Stage};
+pub use optim::{Optim, clip_norm};
 pub use recipe::{Recipe, RecipeError};
-pub use run::{RunOptions, run};
+pub use run::{CONFIG_FILE, RunOptions, SUMMARY_FILE, run};
+pub use schedule::Rate;
 pub use settings::{
     AugmentSetting, Axes, ClassWeight, InitialState, Optimizer, Rank, Refit, ScalarSetting, Schedule,
 };

@@ -57,7 +57,7 @@ impl Optim {
     /// Moves `params` against `gradient` at the learning rate `lr`.
     pub fn step(&mut self, layout: &Layout, params: &mut [f32], gradient: &[f32], lr: f64) {
         self.steps += 1;
-        let (beta1, lr32) = (self.momentum as f32, lr as f32);
+        let (beta1, new1, lr32) = (self.momentum as f32, (1.0 - self.momentum) as f32, lr as f32);
         // Bias corrections in f64: 0.999^t is close to 1 for the first thousand steps.
         let t = self.steps.min(i32::MAX as u64) as i32;
         let size = (lr / (1.0 - self.momentum.powi(t))) as f32;
@@ -75,7 +75,7 @@ impl Optim {
                         _ => (0.0, 1.0 - lr32 * decay),
                     };
                     let (m, v) = (&mut self.first[range.clone()], &mut self.second[range]);
-                    adam(p, g, m, v, &Adam { size, unbias, beta1, coupled, shrink });
+                    adam(p, g, m, v, &Adam { size, unbias, beta1, new1, coupled, shrink });
                 }
             }
         }
@@ -104,6 +104,7 @@ struct Adam {
     /// One over the second moment's bias.
     unbias: f32,
     beta1: f32,
+    new1: f32,
     /// Decay that is added to the gradient.
     coupled: f32,
     /// Factor of decoupled decay.
@@ -111,11 +112,12 @@ struct Adam {
 }
 
 fn adam(p: &mut [f32], g: &[f32], m: &mut [f32], v: &mut [f32], a: &Adam) {
-    let beta2 = BETA2 as f32;
+    // 1 − β rounded from f64: the difference of rounded f32 would be off in the fifth digit.
+    let (beta2, new2) = (BETA2 as f32, (1.0 - BETA2) as f32);
     for (((p, &g), m), v) in p.iter_mut().zip(g).zip(m).zip(v) {
         let g = g + a.coupled * *p;
-        *m = a.beta1 * *m + (1.0 - a.beta1) * g;
-        *v = beta2 * *v + (1.0 - beta2) * (g * g);
+        *m = a.beta1 * *m + a.new1 * g;
+        *v = beta2 * *v + new2 * (g * g);
         *p = *p * a.shrink - a.size * *m / ((*v * a.unbias).sqrt() + EPSILON);
     }
 }
@@ -201,7 +203,8 @@ mod tests {
                 let g = if kind == Optimizer::Adam { g + decay * p } else { g };
                 m = 0.9 * m + 0.1 * g;
                 v = 0.999 * v + 0.001 * g * g;
-                let (mh, vh) = (m / (1.0 - 0.9f64.powi(t as i32 + 1)), v / (1.0 - 0.999f64.powi(t as i32 + 1)));
+                let (mh, vh) =
+                    (m / (1.0 - 0.9f64.powi(t as i32 + 1)), v / (1.0 - 0.999f64.powi(t as i32 + 1)));
                 let shrink = if kind == Optimizer::AdamW { 1.0 - 0.1 * decay } else { 1.0 };
                 p = p * shrink - 0.1 * mh / (vh.sqrt() + 1e-8);
                 close(steps[t].0, p);

@@ -36,6 +36,8 @@ pub struct SeedResult {
 pub struct SeedRecord {
     /// The numbers of the summary.
     pub result: SeedResult,
+    /// Fingerprint of the data it was trained on.
+    pub data: String,
     /// All epochs.
     pub history: Vec<EpochReport>,
     /// The validation part in full.
