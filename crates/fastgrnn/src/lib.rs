@@ -12,7 +12,9 @@
 //! | [`engine`] | the fast multi-threaded f32 training step |
 //! | [`data`] | sequences, readers, splits, normalisation, augmentation |
 //! | [`train`] | optimisers, schedules, the training run, checkpoints |
+//! | [`bench`] | how fast a training step is, by itself and against PyTorch |
 pub mod batch;
+pub mod bench;
 pub mod cells;
 pub mod data;
 pub mod engine;
