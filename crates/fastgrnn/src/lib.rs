@@ -15,7 +15,9 @@
 //! | [`model`] | the trained model and its file |
 //! | [`train`] | optimisers, schedules, the training run, checkpoints |
 //! | [`report`] | a run as a page: curves, confusion matrix, sizes |
+//! | [`bench`] | how fast a training step is, by itself and against PyTorch |
 pub mod batch;
+pub mod bench;
 pub mod cells;
 pub mod data;
 pub mod engine;
