@@ -1,0 +1,494 @@
+//! Files, folders and archives behind one face: a [`Tree`] of named byte strings.
+//!
+//! A folder is listed at once and read file by file. An archive (`.zip`, `.tar`, `.tar.gz`,
+//! `.tar.xz`) is unpacked into memory, never onto the disk. A `.gz` or `.xz` file is its content
+//! under the name without that ending. Whatever the files say about their size, no more than the
+//! size limit is ever read, and an entry that points outside its archive is an error.
+
+use std::fs::{self, File};
+use std::io::{BufReader, Cursor, Read, Seek};
+use std::path::{Path, PathBuf};
+
+use super::DataError;
+
+/// Folders below the one that was asked for, at most.
+const MAX_DEPTH: usize = 8;
+
+/// Memory an XZ dictionary may take, in KiB (`xz -9` uses 64 MiB).
+const XZ_MEMORY_KIB: u32 = 1 << 20;
+
+/// The files of a folder or an archive, or one file alone.
+pub(crate) struct Tree {
+    /// What to call the whole in messages.
+    pub name: String,
+    /// The files, sorted by name.
+    pub files: Vec<Entry>,
+    /// Folders on disk without any file in them.
+    pub empty: Vec<String>,
+    limit: u64,
+    left: u64,
+}
+
+/// One file of a [`Tree`].
+pub(crate) struct Entry {
+    /// Its path inside the tree, with `/` between the parts, without `.gz` or `.xz`.
+    pub name: String,
+    body: Body,
+}
+
+enum Body {
+    Disk(PathBuf),
+    Memory(Vec<u8>),
+}
+
+impl Tree {
+    /// Lists the folder or unpacks the file at `path`.
+    pub fn open(path: &Path, limit: u64) -> Result<Self, DataError> {
+        let name = file_name(path);
+        let mut tree = Self { name, files: Vec::new(), empty: Vec::new(), limit, left: limit };
+        if fs::metadata(path).map_err(io_error(path))?.is_dir() {
+            list(path, "", 0, &mut tree)?;
+        } else {
+            let file = BufReader::with_capacity(1 << 16, File::open(path).map_err(io_error(path))?);
+            tree.unpack(file)?;
+        }
+        tree.files.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(tree)
+    }
+
+    /// The tree that a file called `name` with content `bytes` would be.
+    pub fn from_bytes(name: &str, bytes: &[u8], limit: u64) -> Result<Self, DataError> {
+        let mut tree = Self { name: name.into(), files: Vec::new(), empty: Vec::new(), limit, left: limit };
+        tree.unpack(Cursor::new(bytes))?;
+        tree.files.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(tree)
+    }
+
+    /// The files of a zip archive, whatever its name (an NPZ file is one).
+    pub fn from_zip(name: &str, bytes: &[u8], limit: u64) -> Result<Self, DataError> {
+        let mut files = Vec::new();
+        each_in_zip(name, Cursor::new(bytes), limit, &|_| true, &mut |name, bytes| {
+            files.push(Entry { name, body: Body::Memory(bytes) });
+            Ok(())
+        })?;
+        Ok(Self { name: name.into(), files, empty: Vec::new(), limit, left: limit })
+    }
+
+    /// The content of file `index`; an archive gives each away once.
+    pub fn read(&mut self, index: usize) -> Result<Vec<u8>, DataError> {
+        match &mut self.files[index].body {
+            Body::Memory(bytes) => Ok(std::mem::take(bytes)),
+            Body::Disk(path) => {
+                let name = file_name(path);
+                let file = File::open(&*path).map_err(io_error(path))?;
+                let reader = BufReader::with_capacity(1 << 16, file);
+                let bytes = match Packing::of(&name) {
+                    Packing::Gz => bounded(flate2::read::MultiGzDecoder::new(reader), self.left),
+                    Packing::Xz => bounded(xz(reader), self.left),
+                    _ => bounded(reader, self.left),
+                };
+                let bytes = bytes.map_err(|e| unpack_error(&name, e))?;
+                self.charge(bytes.len())?;
+                Ok(bytes)
+            }
+        }
+    }
+
+    fn charge(&mut self, bytes: usize) -> Result<(), DataError> {
+        match self.left.checked_sub(bytes as u64) {
+            Some(left) => self.left = left,
+            None => return Err(DataError::TooLarge { file: self.name.clone(), limit: self.limit }),
+        }
+        Ok(())
+    }
+
+    fn unpack(&mut self, reader: impl Read + Seek) -> Result<(), DataError> {
+        let name = self.name.clone();
+        each(&name, reader, self.limit, &|_| true, &mut |name, bytes| {
+            self.charge(bytes.len())?;
+            self.files.push(Entry { name, body: Body::Memory(bytes) });
+            Ok(())
+        })
+    }
+}
+
+/// Hands every wanted file of the folder or archive at `path` to `take`, in the order it comes.
+///
+/// Nothing is kept, so a reader can work on one file while the next is unpacked.
+pub(crate) fn visit(
+    path: &Path,
+    limit: u64,
+    wanted: &dyn Fn(&str) -> bool,
+    take: &mut dyn FnMut(String, Vec<u8>) -> Result<(), DataError>,
+) -> Result<(), DataError> {
+    if path.is_dir() {
+        let mut tree = Tree::open(path, limit)?;
+        for i in 0..tree.files.len() {
+            if wanted(&tree.files[i].name) {
+                let bytes = tree.read(i)?;
+                take(tree.files[i].name.clone(), bytes)?;
+            }
+        }
+        return Ok(());
+    }
+    let file = BufReader::with_capacity(1 << 16, File::open(path).map_err(io_error(path))?);
+    each(&file_name(path), file, limit, wanted, take)
+}
+
+/// The last part of a path, for messages.
+pub(crate) fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}
+
+/// Turns an operating-system error about `path` into ours.
+pub(crate) fn io_error(path: &Path) -> impl Fn(std::io::Error) -> DataError + '_ {
+    move |source| DataError::Io { path: path.into(), source }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Packing {
+    Plain,
+    Gz,
+    Xz,
+    Tar,
+    TarGz,
+    TarXz,
+    Zip,
+}
+
+impl Packing {
+    fn of(name: &str) -> Self {
+        let name = name.to_ascii_lowercase();
+        let ends = |endings: &[&str]| endings.iter().any(|e| name.ends_with(e));
+        match () {
+            () if ends(&[".tar.gz", ".tgz"]) => Self::TarGz,
+            () if ends(&[".tar.xz", ".txz"]) => Self::TarXz,
+            () if ends(&[".tar"]) => Self::Tar,
+            () if ends(&[".zip"]) => Self::Zip,
+            () if ends(&[".gz"]) => Self::Gz,
+            () if ends(&[".xz"]) => Self::Xz,
+            () => Self::Plain,
+        }
+    }
+}
+
+/// The name of the content of a file: without `.gz` or `.xz`.
+fn plain_name(name: &str) -> String {
+    match Packing::of(name) {
+        Packing::Gz | Packing::Xz => name[..name.len() - 3].into(),
+        _ => name.into(),
+    }
+}
+
+fn xz<R: Read>(reader: R) -> lzma_rust2::XzReader<R> {
+    lzma_rust2::XzReader::new_mem_limit(reader, true, XZ_MEMORY_KIB)
+}
+
+/// All of `reader`, or one byte more than `left` if there is more: never beyond.
+fn bounded(reader: impl Read, left: u64) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    reader.take(left.saturating_add(1)).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn unpack_error(file: &str, error: std::io::Error) -> DataError {
+    let problem = if error.kind() == std::io::ErrorKind::UnexpectedEof {
+        "it ends too early; copy or download it again".into()
+    } else {
+        format!("{error}; copy or download it again")
+    };
+    DataError::Corrupt { file: file.into(), place: "unpacking".into(), problem }
+}
+
+/// Unpacks what `name` says `reader` is. `take` gets every wanted file under a safe name.
+fn each(
+    name: &str,
+    reader: impl Read + Seek,
+    limit: u64,
+    wanted: &dyn Fn(&str) -> bool,
+    take: &mut dyn FnMut(String, Vec<u8>) -> Result<(), DataError>,
+) -> Result<(), DataError> {
+    let gz = flate2::read::MultiGzDecoder::new;
+    match Packing::of(name) {
+        Packing::Tar => each_in_tar(name, reader, limit, wanted, take),
+        Packing::TarGz => each_in_tar(name, gz(reader), limit, wanted, take),
+        Packing::TarXz => each_in_tar(name, xz(reader), limit, wanted, take),
+        Packing::Zip => each_in_zip(name, reader, limit, wanted, take),
+        Packing::Gz => one(name, gz(reader), limit, take),
+        Packing::Xz => one(name, xz(reader), limit, take),
+        Packing::Plain => one(name, reader, limit, take),
+    }
+}
+
+fn one(
+    name: &str,
+    reader: impl Read,
+    limit: u64,
+    take: &mut dyn FnMut(String, Vec<u8>) -> Result<(), DataError>,
+) -> Result<(), DataError> {
+    let bytes = bounded(reader, limit).map_err(|e| unpack_error(name, e))?;
+    check_limit(name, bytes.len() as u64, limit)?;
+    take(plain_name(name), bytes)
+}
+
+fn check_limit(name: &str, used: u64, limit: u64) -> Result<(), DataError> {
+    if used > limit {
+        return Err(DataError::TooLarge { file: name.into(), limit });
+    }
+    Ok(())
+}
+
+/// Reads one archive entry, unpacking a `.gz` or `.xz` inside; charges it to `used`.
+fn entry_bytes(
+    archive: &str,
+    entry: &str,
+    reader: impl Read,
+    used: &mut u64,
+    limit: u64,
+) -> Result<Vec<u8>, DataError> {
+    let left = limit - *used;
+    let bytes = match Packing::of(entry) {
+        Packing::Gz => bounded(flate2::read::MultiGzDecoder::new(reader), left),
+        Packing::Xz => bounded(xz(reader), left),
+        _ => bounded(reader, left),
+    };
+    let bytes = bytes.map_err(|e| unpack_error(&format!("{archive}: {entry}"), e))?;
+    *used += bytes.len() as u64;
+    check_limit(archive, *used, limit)?;
+    Ok(bytes)
+}
+
+/// The entry's path with `/` between parts; an error if it is absolute or climbs.
+fn safe_name(archive: &str, entry: &str) -> Result<String, DataError> {
+    let unsafe_path = || DataError::UnsafePath { file: archive.into(), entry: entry.into() };
+    if entry.starts_with(['/', '\\']) || entry.contains(['\0', ':']) {
+        return Err(unsafe_path());
+    }
+    let parts: Vec<&str> = entry.split(['/', '\\']).filter(|p| !matches!(*p, "" | ".")).collect();
+    if parts.contains(&"..") { Err(unsafe_path()) } else { Ok(parts.join("/")) }
+}
+
+/// Whether a name is an operating system's litter rather than data.
+fn is_litter(name: &str) -> bool {
+    name.split('/').any(|part| part.starts_with('.') || part == "__MACOSX")
+}
+
+/// Counts what passes, so that even skipped entries are held to the limit.
+struct Metered<'a, R> {
+    inner: R,
+    left: u64,
+    exceeded: &'a std::cell::Cell<bool>,
+}
+
+impl<R: Read> Read for Metered<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let n = self.inner.read(buffer)?;
+        match self.left.checked_sub(n as u64) {
+            Some(left) => self.left = left,
+            None => {
+                self.exceeded.set(true);
+                return Err(std::io::Error::other("size limit"));
+            }
+        }
+        Ok(n)
+    }
+}
+
+fn each_in_tar(
+    name: &str,
+    reader: impl Read,
+    limit: u64,
+    wanted: &dyn Fn(&str) -> bool,
+    take: &mut dyn FnMut(String, Vec<u8>) -> Result<(), DataError>,
+) -> Result<(), DataError> {
+    let exceeded = std::cell::Cell::new(false);
+    let fail = |e: std::io::Error| {
+        if exceeded.get() { DataError::TooLarge { file: name.into(), limit } } else { unpack_error(name, e) }
+    };
+    // Headers and padding of small files can take several times their content.
+    let left = limit.saturating_mul(4).saturating_add(1 << 20);
+    let reader = Metered { inner: reader, left, exceeded: &exceeded };
+    let mut archive = tar::Archive::new(BufReader::with_capacity(1 << 16, reader));
+    let mut used = 0;
+    for entry in archive.entries().map_err(fail)? {
+        let entry = entry.map_err(fail)?;
+        if !entry.header().entry_type().is_file() {
+            continue;
+        }
+        let path = safe_name(name, &String::from_utf8_lossy(&entry.path_bytes()))?;
+        if is_litter(&path) || !wanted(&plain_name(&path)) {
+            continue;
+        }
+        let size = entry.size();
+        let bytes = entry_bytes(name, &path, entry, &mut used, limit)?;
+        if Packing::of(&path) == Packing::Plain && (bytes.len() as u64) < size {
+            let (what, found) = (path, bytes.len() as u64);
+            return Err(DataError::Truncated { file: name.into(), what, expected: size, found });
+        }
+        take(plain_name(&path), bytes)?;
+    }
+    Ok(())
+}
+
+fn each_in_zip(
+    name: &str,
+    reader: impl Read + Seek,
+    limit: u64,
+    wanted: &dyn Fn(&str) -> bool,
+    take: &mut dyn FnMut(String, Vec<u8>) -> Result<(), DataError>,
+) -> Result<(), DataError> {
+    let fail = |e: zip::result::ZipError| DataError::Corrupt {
+        file: name.into(),
+        place: "zip directory".into(),
+        problem: format!("{e}; copy or download it again"),
+    };
+    let mut archive = zip::ZipArchive::new(reader).map_err(fail)?;
+    let mut used = 0;
+    for i in 0..archive.len() {
+        let entry = archive.by_index(i).map_err(fail)?;
+        if !entry.is_file() {
+            continue;
+        }
+        let path = safe_name(name, &entry.name().map_err(fail)?)?;
+        if is_litter(&path) || !wanted(&plain_name(&path)) {
+            continue;
+        }
+        let bytes = entry_bytes(name, &path, entry, &mut used, limit)?;
+        take(plain_name(&path), bytes)?;
+    }
+    Ok(())
+}
+
+fn list(folder: &Path, prefix: &str, depth: usize, tree: &mut Tree) -> Result<(), DataError> {
+    let before = tree.files.len();
+    for item in fs::read_dir(folder).map_err(io_error(folder))? {
+        let item = item.map_err(io_error(folder))?;
+        let (path, part) = (item.path(), item.file_name().to_string_lossy().into_owned());
+        if is_litter(&part) {
+            continue;
+        }
+        let kind = item.file_type().map_err(io_error(&path))?;
+        let name = format!("{prefix}{part}");
+        if kind.is_dir() && depth < MAX_DEPTH {
+            list(&path, &format!("{name}/"), depth + 1, tree)?;
+        } else if !kind.is_dir() && path.is_file() {
+            tree.files.push(Entry { name: plain_name(&name), body: Body::Disk(path) });
+        }
+    }
+    if depth > 0 && tree.files.len() == before {
+        tree.empty.push(prefix.trim_end_matches('/').into());
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    fn gz(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn tar(entries: &[(&str, &[u8])]) -> Vec<u8> {
+        let mut builder = tar::Builder::new(Vec::new());
+        for (name, bytes) in entries {
+            let mut header = tar::Header::new_gnu();
+            header.as_old_mut().name[..name.len()].copy_from_slice(name.as_bytes());
+            header.set_size(bytes.len() as u64);
+            header.set_cksum();
+            builder.append(&header, *bytes).unwrap();
+        }
+        builder.into_inner().unwrap()
+    }
+
+    fn zip(entries: &[(&str, &[u8])]) -> Vec<u8> {
+        let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
+        for (name, bytes) in entries {
+            writer.start_file(*name, zip::write::SimpleFileOptions::default()).unwrap();
+            writer.write_all(bytes).unwrap();
+        }
+        writer.finish().unwrap().into_inner()
+    }
+
+    fn contents(name: &str, bytes: &[u8]) -> Result<Vec<(String, Vec<u8>)>, DataError> {
+        let mut tree = Tree::from_bytes(name, bytes, 10_000)?;
+        (0..tree.files.len()).map(|i| Ok((tree.files[i].name.clone(), tree.read(i)?))).collect()
+    }
+
+    #[test]
+    fn every_packing_gives_the_same_files() {
+        let files: [(&str, &[u8]); 2] = [("a/x.csv", b"1,2"), ("b/y.csv", b"3,4")];
+        let expected: Vec<(String, Vec<u8>)> =
+            files.iter().map(|(n, b)| (n.to_string(), b.to_vec())).collect();
+        assert_eq!(contents("s.tar", &tar(&files)).unwrap(), expected);
+        assert_eq!(contents("s.tar.gz", &gz(&tar(&files))).unwrap(), expected);
+        assert_eq!(contents("s.TGZ", &gz(&tar(&files))).unwrap(), expected);
+        assert_eq!(contents("s.zip", &zip(&files)).unwrap(), expected);
+        assert_eq!(contents("x.csv.gz", &gz(b"1,2")).unwrap(), [("x.csv".into(), b"1,2".to_vec())]);
+        assert_eq!(contents("x.csv", b"1,2").unwrap(), [("x.csv".into(), b"1,2".to_vec())]);
+    }
+
+    #[test]
+    fn a_packed_file_inside_an_archive_is_unpacked() {
+        let packed = tar(&[("x.csv.gz", &gz(b"1,2"))]);
+        assert_eq!(contents("s.tar", &packed).unwrap(), [("x.csv".into(), b"1,2".to_vec())]);
+    }
+
+    #[test]
+    fn a_folder_reads_like_an_archive() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("a")).unwrap();
+        fs::write(dir.path().join("a/x.csv.gz"), gz(b"1,2")).unwrap();
+        fs::write(dir.path().join(".hidden"), b"no").unwrap();
+        let mut tree = Tree::open(dir.path(), 100).unwrap();
+        assert_eq!(tree.files.len(), 1);
+        assert_eq!(tree.files[0].name, "a/x.csv");
+        assert_eq!(tree.read(0).unwrap(), b"1,2");
+    }
+
+    #[test]
+    fn entries_that_lead_outside_are_refused() {
+        for name in ["../x.csv", "/etc/x.csv", "a/../../x.csv", "C:\\x.csv", "..\\x.csv"] {
+            let error = contents("s.tar", &tar(&[(name, b"1")])).unwrap_err();
+            assert!(matches!(error, DataError::UnsafePath { .. }), "{name}: {error}");
+            let error = contents("s.zip", &zip(&[(name, b"1")])).unwrap_err();
+            assert!(matches!(error, DataError::UnsafePath { .. }), "{name}: {error}");
+        }
+    }
+
+    #[test]
+    fn more_than_the_limit_is_refused_before_it_is_held() {
+        let zeros = vec![0; 2_000_000];
+        for (name, bytes) in [
+            ("x.csv", zeros.clone()),
+            ("x.csv.gz", gz(&zeros)),
+            ("s.tar", tar(&[("a.csv", &zeros[..6_000]), ("b.csv", &zeros[..6_000])])),
+            ("s.tar.gz", gz(&tar(&[("x.csv", &zeros)]))),
+            ("s.zip", zip(&[("x.csv", &zeros)])),
+            ("s.tar", tar(&[("x.csv.gz", &gz(&zeros))])),
+        ] {
+            let error = contents(name, &bytes).unwrap_err();
+            assert!(matches!(error, DataError::TooLarge { limit: 10_000, .. }), "{name}: {error}");
+        }
+    }
+
+    #[test]
+    fn truncated_archives_are_errors() {
+        let files: [(&str, &[u8]); 1] = [("x.csv", &[b'1'; 700])];
+        for (name, bytes) in [
+            ("x.csv.gz", gz(&[b'1'; 700])),
+            ("s.tar", tar(&files)[..900].to_vec()),
+            ("s.tar.gz", gz(&tar(&files))),
+            ("s.zip", zip(&files)),
+        ] {
+            let cut = &bytes[..bytes.len() - 12];
+            let error = contents(name, cut).unwrap_err();
+            assert!(error.to_string().contains(name), "{name}: {error}");
+        }
+        assert!(contents("x.csv.xz", b"\xfd7zXZ\0\0\x04").is_err());
+    }
+}

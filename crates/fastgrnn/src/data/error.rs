@@ -1,0 +1,254 @@
+//! Every way in which data can be wrong, with what to try next.
+
+use std::path::PathBuf;
+
+/// Why data could not be read, split, normalised or written.
+///
+/// The text of a variant is the message people see: it names the file, the place, the wrong value
+/// and what to try.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DataError {
+    /// The operating system refused to read or write a file.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// Neither a known name nor a path.
+    #[error("'{source_name}' is neither a known data set nor a file or folder; known sets: {known}")]
+    UnknownSource {
+        /// What was asked for.
+        source_name: String,
+        /// The known names.
+        known: String,
+    },
+    /// A known data set whose files are not there.
+    #[error("the files of '{name}' were not found. {fetch}\nLooked in: {looked}")]
+    MissingSet {
+        /// The set.
+        name: String,
+        /// What to download, its checksum, where to put it.
+        fetch: String,
+        /// Where it was looked for.
+        looked: String,
+    },
+    /// A file that ends too early.
+    #[error(
+        "{file}: the file ends too early: {what} needs {expected} bytes, {found} are left; copy or download it again"
+    )]
+    Truncated {
+        /// The file.
+        file: String,
+        /// What was being read.
+        what: String,
+        /// Bytes needed.
+        expected: u64,
+        /// Bytes there.
+        found: u64,
+    },
+    /// A file that breaks the rules of its format.
+    #[error("{file}: {place}: {problem}")]
+    Corrupt {
+        /// The file.
+        file: String,
+        /// Where in the file.
+        place: String,
+        /// What is wrong and what to try.
+        problem: String,
+    },
+    /// A file of a known set that is not what it should be.
+    #[error("{file}: the file is not the one expected (sha256 {found}, expected {expected}): {problem}")]
+    Checksum {
+        /// The file.
+        file: String,
+        /// The checksum it should have.
+        expected: String,
+        /// The checksum it has.
+        found: String,
+        /// What went wrong on reading it.
+        problem: String,
+    },
+    /// A file of a kind, or with a content, that is not supported.
+    #[error("{file}: {problem}")]
+    Unsupported {
+        /// The file.
+        file: String,
+        /// What is not supported and what is.
+        problem: String,
+    },
+    /// Nothing in it.
+    #[error("{file}: no data in it; {hint}")]
+    Empty {
+        /// The file.
+        file: String,
+        /// What was expected.
+        hint: String,
+    },
+    /// A row with more or fewer columns than the others.
+    #[error(
+        "{file}, line {line}: expected {expected} columns, found {found}; every row needs the same number"
+    )]
+    Ragged {
+        /// The file.
+        file: String,
+        /// Line, counted from 1.
+        line: u64,
+        /// Columns expected.
+        expected: usize,
+        /// Columns found.
+        found: usize,
+    },
+    /// A cell that is not a number.
+    #[error(
+        "{file}, line {line}, column {column}: '{value}' is not a number; leave the column out with --drop, or name it with --label-col, --id-col or --group-col"
+    )]
+    NotANumber {
+        /// The file.
+        file: String,
+        /// Line, counted from 1.
+        line: u64,
+        /// Name or number of the column.
+        column: String,
+        /// What stands there.
+        value: String,
+    },
+    /// A missing, infinite or undefined value.
+    #[error(
+        "{file}, {place}: value {value} is not finite; fill it in or remove the row (or leave the column out with --drop)"
+    )]
+    NotFinite {
+        /// The file.
+        file: String,
+        /// Row and column, or sequence, step and feature.
+        place: String,
+        /// What stands there.
+        value: String,
+    },
+    /// A column that was asked for and is not there.
+    #[error("{file}: there is no column '{column}'; columns: {known}")]
+    UnknownColumn {
+        /// The file.
+        file: String,
+        /// What was asked for.
+        column: String,
+        /// The columns there are.
+        known: String,
+    },
+    /// No label, where one is needed.
+    #[error("{file}: no labels: {hint}")]
+    NoLabels {
+        /// The file.
+        file: String,
+        /// How to name them.
+        hint: String,
+    },
+    /// A label outside the declared or known range.
+    #[error("{file}, {place}: label '{label}' is not one of {known}")]
+    LabelOutOfRange {
+        /// The file.
+        file: String,
+        /// Where it stands.
+        place: String,
+        /// The label.
+        label: String,
+        /// The labels allowed.
+        known: String,
+    },
+    /// A test label that no training sequence has.
+    #[error("{file}: label '{label}' does not occur in the training data, whose classes are {known}")]
+    UnseenLabel {
+        /// The test file.
+        file: String,
+        /// The label.
+        label: String,
+        /// The classes of the training data.
+        known: String,
+    },
+    /// A class without members.
+    #[error("{file}: class '{class}' has no sequences; add some, or remove it from the class list")]
+    EmptyClass {
+        /// The file or folder.
+        file: String,
+        /// The class.
+        class: String,
+    },
+    /// Only one class.
+    #[error(
+        "{file}: every sequence has the class '{class}'; a classifier needs at least two classes (is the label column the right one?)"
+    )]
+    OneClass {
+        /// The file.
+        file: String,
+        /// The class.
+        class: String,
+    },
+    /// Training and test data that do not fit together.
+    #[error("{file}: {found} features a step, but {expected} in {other}")]
+    DimMismatch {
+        /// The file that differs.
+        file: String,
+        /// Features found.
+        found: usize,
+        /// Features expected.
+        expected: usize,
+        /// What it should match.
+        other: String,
+    },
+    /// More data than allowed.
+    #[error("{file}: more than {limit} bytes; raise the limit with --size-limit if you trust it")]
+    TooLarge {
+        /// The file or archive.
+        file: String,
+        /// The limit in bytes.
+        limit: u64,
+    },
+    /// An archive entry that points outside the archive.
+    #[error("{file}: entry '{entry}' has an absolute path or leads outside the archive; it is not opened")]
+    UnsafePath {
+        /// The archive.
+        file: String,
+        /// The entry.
+        entry: String,
+    },
+    /// A sequence that cannot be re-blocked.
+    #[error(
+        "--timesteps {timesteps} does not divide sequence {sequence}: {steps} steps of {dim} features are {} values", steps * dim
+    )]
+    Timesteps {
+        /// Steps asked for.
+        timesteps: usize,
+        /// The sequence, counted from 0.
+        sequence: usize,
+        /// Its steps.
+        steps: usize,
+        /// Its features.
+        dim: usize,
+    },
+    /// Sequences of different lengths where equal ones are needed.
+    #[error(
+        "per-coordinate normalisation needs sequences of one length, found {found} steps after {expected}; use per-feature"
+    )]
+    UnequalLengths {
+        /// Steps expected.
+        expected: usize,
+        /// Steps found.
+        found: usize,
+    },
+    /// A split that cannot be made.
+    #[error("cannot split off a validation part: {problem}")]
+    Split {
+        /// Why, and what to try.
+        problem: String,
+    },
+    /// An option with a value that makes no sense.
+    #[error("{option}: {problem}")]
+    Option {
+        /// The option.
+        option: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+}

@@ -1,0 +1,150 @@
+//! NPZ, a zip of NPY arrays: `x_train, y_train, x_test, y_test`, or `x, y`, and optionally `group`.
+//!
+//! Keys are read in any case. Sequences of unequal length stand end to end in an `x` of shape
+//! `[all steps, D]`, with their number of steps in `lengths`; `features` may name the D features.
+//! A folder of `.npy` files with these names reads the same.
+
+use std::collections::BTreeMap;
+
+use super::array::Array;
+use super::load::Parts;
+use super::part::{Part, RawLabels};
+use super::{DataError, Sequences, npy};
+
+/// Arrays by key, and what to call the whole in messages.
+pub(crate) struct Arrays {
+    pub file: String,
+    pub arrays: BTreeMap<String, Vec<u8>>,
+}
+
+impl Arrays {
+    /// The training and test parts among the arrays.
+    pub fn parts(&self) -> Result<Parts, DataError> {
+        let train = match self.part("_train")? {
+            Some(part) => Some(part),
+            None => self.part("")?,
+        };
+        let test = self.part("_test")?;
+        if train.is_none() && test.is_none() {
+            let keys: Vec<&str> = self.arrays.keys().map(String::as_str).collect();
+            return Err(DataError::Unsupported {
+                file: self.file.clone(),
+                problem: format!(
+                    "no array x_train, x or x_test in it; found: {}",
+                    if keys.is_empty() { "nothing".into() } else { keys.join(", ") }
+                ),
+            });
+        }
+        Ok(Parts { train, test })
+    }
+
+    fn array(&self, key: &str) -> Result<Option<Array<'_>>, DataError> {
+        let name = format!("{}: {key}", self.file);
+        self.arrays.get(key).map(|bytes| npy::read(&name, bytes)).transpose()
+    }
+
+    fn part(&self, suffix: &str) -> Result<Option<Part>, DataError> {
+        let Some(x) = self.array(&format!("x{suffix}"))? else { return Ok(None) };
+        let x = match self.array(&format!("lengths{suffix}"))? {
+            None => x.sequences()?,
+            Some(lengths) => self.cut(&x, &lengths.numbers()?)?,
+        };
+        let y = match self.array(&format!("y{suffix}"))? {
+            None => RawLabels::None,
+            Some(y) => {
+                self.check_rows("y", suffix, y.shape[..].first().copied(), x.len())?;
+                if y.is_text() {
+                    self.check_rows("y", suffix, Some(y.shape.iter().product()), x.len())?;
+                    RawLabels::Text(y.text()?)
+                } else {
+                    let values = y.numbers()?;
+                    RawLabels::Number { width: values.len() / x.len(), values }
+                }
+            }
+        };
+        let mut part = Part::new(format!("{}: x{suffix}", self.file), x, y);
+        let mut group = self.array(&format!("group{suffix}"))?;
+        if group.is_none() {
+            group = self.array(&format!("groups{suffix}"))?;
+        }
+        if let Some(group) = group {
+            self.check_rows("group", suffix, Some(group.shape.iter().product()), part.x.len())?;
+            part.group = Some(if group.is_text() {
+                group.text()?
+            } else {
+                group.numbers()?.iter().map(f64::to_string).collect()
+            });
+        }
+        if let Some(features) = self.array("features")?
+            && features.is_text()
+            && features.shape == [part.x.dim()]
+        {
+            part.features = Some(features.text()?);
+        }
+        Ok(Some(part))
+    }
+
+    fn check_rows(
+        &self,
+        what: &str,
+        suffix: &str,
+        found: Option<usize>,
+        expected: usize,
+    ) -> Result<(), DataError> {
+        if found == Some(expected) {
+            return Ok(());
+        }
+        Err(DataError::Corrupt {
+            file: self.file.clone(),
+            place: format!("{what}{suffix}"),
+            problem: format!("{} entries for the {expected} sequences of x{suffix}", found.unwrap_or(1)),
+        })
+    }
+
+    /// Cuts `[all steps, D]` into sequences of the given lengths.
+    fn cut(&self, x: &Array, lengths: &[f64]) -> Result<Sequences, DataError> {
+        let wrong = |problem: String| DataError::Corrupt {
+            file: self.file.clone(),
+            place: "lengths".into(),
+            problem,
+        };
+        let [steps, dim] = x.shape[..] else {
+            return Err(wrong(format!("need an x of shape [all steps, features], not {:?}", x.shape)));
+        };
+        let flat = x.sequences().map_err(|e| match e {
+            DataError::NotFinite { file, value, .. } => {
+                DataError::NotFinite { file, place: "a step of x".into(), value }
+            }
+            other => other,
+        })?;
+        let mut cut = Sequences { dim, values: flat.values, offsets: vec![0] };
+        let mut end = 0usize;
+        for &length in lengths {
+            if length.fract() != 0.0 || length < 1.0 || length > steps as f64 {
+                return Err(wrong(format!("{length} is not a number of steps")));
+            }
+            end = end.saturating_add(length as usize);
+            cut.offsets.push(end);
+        }
+        if end != steps {
+            return Err(wrong(format!("they add to {end}, but x has {steps} steps")));
+        }
+        Ok(cut)
+    }
+}
+
+/// Collects the arrays of an NPZ file.
+pub(crate) fn read(file: &str, bytes: &[u8], limit: u64) -> Result<Parts, DataError> {
+    if bytes.is_empty() {
+        return Err(DataError::Empty { file: file.into(), hint: "an NPZ file was expected".into() });
+    }
+    let mut tree = super::archive::Tree::from_zip(file, bytes, limit)?;
+    let mut arrays = BTreeMap::new();
+    for i in 0..tree.files.len() {
+        let name = tree.files[i].name.to_lowercase();
+        if let Some(key) = name.strip_suffix(".npy") {
+            arrays.insert(key.to_string(), tree.read(i)?);
+        }
+    }
+    Arrays { file: file.into(), arrays }.parts()
+}

@@ -1,0 +1,231 @@
+//! From the rows of a table to sequences: joining steps by id, cutting windows, majority labels.
+//!
+//! A recording is what must stay together: the rows of one id, or, without ids, an unbroken run of
+//! rows of one group. Without a window it becomes one sequence with one label. With a window it is
+//! cut, and a window takes the label that most of its rows have (the mean, if labels are values).
+
+use std::collections::HashMap;
+
+use super::part::{Part, RawLabels, check_window, starts};
+use super::{DataError, LabelKind, Request, Sequences};
+
+/// Text values by number, in order of first appearance; one number a row.
+#[derive(Default)]
+pub(crate) struct Interner {
+    pub of_row: Vec<u32>,
+    pub names: Vec<String>,
+    numbers: HashMap<Vec<u8>, u32>,
+}
+
+impl Interner {
+    pub fn push(&mut self, cell: &[u8]) {
+        let number = match self.numbers.get(cell) {
+            Some(&number) => number,
+            None => {
+                let number = self.names.len() as u32;
+                self.numbers.insert(cell.to_vec(), number);
+                self.names.push(String::from_utf8_lossy(cell).into_owned());
+                number
+            }
+        };
+        self.of_row.push(number);
+    }
+
+    fn get(&self, row: usize) -> Option<&str> {
+        self.of_row.get(row).map(|&n| self.names[n as usize].as_str())
+    }
+}
+
+/// A table: numbers, and for each row its label, group and id where there are such columns.
+pub(crate) struct Rows {
+    width: usize,
+    pub values: Vec<f32>,
+    pub lines: Vec<u64>,
+    pub labels: Interner,
+    pub groups: Interner,
+    pub ids: Interner,
+    /// The label of every row, when the file's folder names it.
+    pub class: Option<String>,
+}
+
+impl Rows {
+    pub fn new(width: usize) -> Self {
+        Self {
+            width,
+            values: Vec::new(),
+            lines: Vec::new(),
+            labels: Interner::default(),
+            groups: Interner::default(),
+            ids: Interner::default(),
+            class: None,
+        }
+    }
+
+    fn row(&self, row: usize) -> &[f32] {
+        &self.values[row * self.width..(row + 1) * self.width]
+    }
+
+    fn label(&self, row: usize) -> Option<&str> {
+        self.class.as_deref().or_else(|| self.labels.get(row))
+    }
+
+    /// One sequence a row: its columns are time steps of one feature.
+    pub fn into_sequences(self, file: &str) -> Part {
+        let mut x = Sequences::new(1);
+        let n = self.lines.len();
+        (0..n).for_each(|row| x.push(self.row(row)));
+        let labels: Option<Vec<String>> = (0..n).map(|row| self.label(row).map(str::to_string)).collect();
+        let group: Option<Vec<String>> = (0..n).map(|row| self.groups.get(row).map(str::to_string)).collect();
+        let mut part = Part::new(file, x, labels.map_or(RawLabels::None, RawLabels::Text));
+        part.group = group;
+        part
+    }
+
+    /// One time step a row: sequences by id, or windows cut from recordings.
+    pub fn into_recordings(self, file: &str, request: &Request) -> Result<Part, DataError> {
+        let recordings = self.recordings(file)?;
+        match request.window {
+            None => self.whole(file, &recordings),
+            Some(window) => {
+                let stride = request.stride.unwrap_or(window);
+                check_window(window, stride)?;
+                Ok(self.windows(file, &recordings, window, stride, request.labels))
+            }
+        }
+    }
+
+    /// The rows of each recording.
+    fn recordings(&self, file: &str) -> Result<Vec<Vec<usize>>, DataError> {
+        let mut recordings: Vec<Vec<usize>> = Vec::new();
+        for row in 0..self.lines.len() {
+            let group = self.groups.get(row);
+            let number = match self.ids.of_row.get(row) {
+                Some(&id) => id as usize,
+                None if row > 0 && group == self.groups.get(row - 1) => recordings.len() - 1,
+                None => recordings.len(),
+            };
+            if number == recordings.len() {
+                recordings.push(Vec::new());
+            } else if self.groups.get(recordings[number][0]) != group {
+                return Err(DataError::Corrupt {
+                    file: file.into(),
+                    place: format!("line {}", self.lines[row]),
+                    problem: format!(
+                        "id '{}' belongs to group '{}', here it has '{}'; an id needs one group",
+                        self.ids.get(row).unwrap_or_default(),
+                        self.groups.get(recordings[number][0]).unwrap_or_default(),
+                        group.unwrap_or_default()
+                    ),
+                });
+            }
+            recordings[number].push(row);
+        }
+        Ok(recordings)
+    }
+
+    fn whole(&self, file: &str, recordings: &[Vec<usize>]) -> Result<Part, DataError> {
+        let mut x = Sequences::new(self.width);
+        let (mut labels, mut sequence) = (Vec::new(), Vec::new());
+        for rows in recordings {
+            let label = self.label(rows[0]);
+            if let Some(&other) = rows.iter().find(|&&row| self.label(row) != label) {
+                return Err(DataError::Corrupt {
+                    file: file.into(),
+                    place: format!("line {}", self.lines[other]),
+                    problem: format!(
+                        "the label changes from '{}' to '{}' within one sequence; cut the recording with --window, or name the column that tells sequences apart with --id-col",
+                        label.unwrap_or_default(),
+                        self.label(other).unwrap_or_default()
+                    ),
+                });
+            }
+            labels.extend(label.map(str::to_string));
+            sequence.clear();
+            rows.iter().for_each(|&row| sequence.extend_from_slice(self.row(row)));
+            x.push(&sequence);
+        }
+        let y = if labels.is_empty() { RawLabels::None } else { RawLabels::Text(labels) };
+        let mut part = Part::new(file, x, y);
+        let first =
+            |names: &Interner| recordings.iter().map(|rows| names.get(rows[0]).map(str::to_string)).collect();
+        part.group = first(&self.groups);
+        part.ids = first(&self.ids);
+        Ok(part)
+    }
+
+    fn windows(
+        &self,
+        file: &str,
+        recordings: &[Vec<usize>],
+        window: usize,
+        stride: usize,
+        kind: LabelKind,
+    ) -> Part {
+        let mut x = Sequences::new(self.width);
+        let values = self.label_values(kind);
+        let (mut majorities, mut means) = (Vec::new(), Vec::new());
+        let (mut group, mut ids, mut recording) = (Vec::new(), Vec::new(), Vec::new());
+        let mut counts = vec![0usize; self.labels.names.len()];
+        let mut sequence = Vec::new();
+        for (number, rows) in recordings.iter().enumerate() {
+            for start in starts(rows.len(), window, stride) {
+                let rows = &rows[start..start + window];
+                sequence.clear();
+                rows.iter().for_each(|&row| sequence.extend_from_slice(self.row(row)));
+                x.push(&sequence);
+                match (&values, &self.class) {
+                    (_, Some(class)) => majorities.push(class.clone()),
+                    (Some(values), None) => {
+                        let sum: f64 = rows.iter().map(|&row| values[self.labels.of_row[row] as usize]).sum();
+                        means.push(sum / window as f64);
+                    }
+                    (None, None) if !self.labels.of_row.is_empty() => {
+                        majorities.push(self.majority(rows, &mut counts));
+                    }
+                    _ => {}
+                }
+                group.extend(self.groups.get(rows[0]).map(str::to_string));
+                ids.push(match self.ids.get(rows[0]) {
+                    Some(id) => format!("{id}@{start}"),
+                    None => format!("@{}", rows[0]),
+                });
+                recording.push(number as u32);
+            }
+        }
+        let y = match (means.is_empty(), majorities.is_empty()) {
+            (false, _) => RawLabels::Number { width: 1, values: means },
+            (_, false) => RawLabels::Text(majorities),
+            _ => RawLabels::None,
+        };
+        let mut part = Part::new(file, x, y);
+        part.group = (!group.is_empty()).then_some(group);
+        part.ids = Some(ids);
+        part.recording = Some(recording);
+        let short = recordings.iter().filter(|rows| rows.len() < window).count();
+        if short > 0 {
+            part.notes.push(format!(
+                "{file}: {short} of {} recordings have fewer than the {window} steps of a window and were left out",
+                recordings.len()
+            ));
+        }
+        part
+    }
+
+    /// The labels as numbers, if they are values rather than classes.
+    fn label_values(&self, kind: LabelKind) -> Option<Vec<f64>> {
+        let values: Vec<f64> = self.labels.names.iter().map(|l| l.parse().ok()).collect::<Option<_>>()?;
+        let fractional = values.iter().any(|v| v.fract() != 0.0);
+        let wanted = kind == LabelKind::Value || (kind == LabelKind::Auto && fractional);
+        (wanted && !values.is_empty()).then_some(values)
+    }
+
+    /// The label that most of `rows` have; of equals, the one that comes first.
+    fn majority(&self, rows: &[usize], counts: &mut [usize]) -> String {
+        let labels = || rows.iter().map(|&row| self.labels.of_row[row] as usize);
+        labels().for_each(|l| counts[l] += 1);
+        let most = labels().map(|l| counts[l]).max().unwrap_or(0);
+        let winner = labels().find(|&l| counts[l] == most).unwrap_or(0);
+        labels().for_each(|l| counts[l] = 0);
+        self.labels.names[winner].clone()
+    }
+}

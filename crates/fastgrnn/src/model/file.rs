@@ -1,0 +1,331 @@
+//! Models as safetensors files.
+
+use super::{Model, ModelError, ModelProblem, Task, write_atomic};
+use crate::data::{Normalize, Normalizer};
+use crate::engine::Loss;
+use crate::net::{Network, View};
+use crate::train::InitialState;
+use safetensors::tensor::{Dtype, TensorView};
+use safetensors::{SafeTensors, serialize};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+
+/// The format this release writes. It reads all formats up to it.
+pub const FORMAT_VERSION: u64 = 1;
+
+/// The metadata key that makes a safetensors file a model.
+const KEY: &str = "fastgrnn";
+/// No model comes near this; a larger file is something else.
+const MAX_FILE: u64 = 1 << 30;
+/// No size in the metadata comes near this; it keeps their products far from overflow.
+const MAX_SIZE: usize = 1 << 20;
+const MAX_LAYERS: usize = 64;
+
+#[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum TaskKind {
+    Classes,
+    Values,
+}
+
+#[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum InitialKind {
+    Zero,
+    Random,
+    Given,
+}
+
+/// The JSON of the metadata key. Numbers that come in arrays are tensors instead.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Metadata {
+    format: u64,
+    network: Network,
+    task: TaskKind,
+    labels: Vec<String>,
+    loss: Loss,
+    normalize: Normalize,
+    initial_state: InitialKind,
+    seed: u64,
+    features: Option<Vec<String>>,
+    dataset: String,
+    steps: usize,
+    recipe: Map<String, Value>,
+}
+
+fn metadata_error(what: impl Into<String>) -> ModelProblem {
+    ModelProblem::Metadata { what: what.into() }
+}
+
+/// The same value with the keys of every object in order, however the map type orders them.
+fn sorted(value: Value) -> Value {
+    match value {
+        Value::Object(map) => {
+            let ordered: BTreeMap<String, Value> = map.into_iter().map(|(k, v)| (k, sorted(v))).collect();
+            Value::Object(ordered.into_iter().collect())
+        }
+        Value::Array(items) => Value::Array(items.into_iter().map(sorted).collect()),
+        other => other,
+    }
+}
+
+fn shape(view: &View) -> Vec<usize> {
+    match view.role {
+        crate::cells::Role::Weight => vec![view.rows, view.cols],
+        _ => vec![view.rows],
+    }
+}
+
+impl Metadata {
+    fn of(model: &Model) -> Self {
+        Self {
+            format: FORMAT_VERSION,
+            network: model.network.clone(),
+            task: match model.task {
+                Task::Classes { .. } => TaskKind::Classes,
+                Task::Values { .. } => TaskKind::Values,
+            },
+            labels: model.labels().to_vec(),
+            loss: model.loss,
+            normalize: model.normalizer.mode,
+            initial_state: match model.initial_state {
+                InitialState::Zero => InitialKind::Zero,
+                InitialState::Random => InitialKind::Random,
+                InitialState::Given(_) => InitialKind::Given,
+            },
+            seed: model.seed,
+            features: model.features.clone(),
+            dataset: model.dataset.clone(),
+            steps: model.steps,
+            recipe: model.recipe.clone(),
+        }
+    }
+
+    fn parse(text: &str) -> Result<Self, ModelProblem> {
+        let value: Value = serde_json::from_str(text).map_err(|e| metadata_error(e.to_string()))?;
+        match value.get("format").and_then(Value::as_u64) {
+            None => return Err(metadata_error("no `format` number")),
+            Some(0) => return Err(metadata_error("format 0 was never written")),
+            Some(found) if found > FORMAT_VERSION => {
+                return Err(ModelProblem::Newer { found, known: FORMAT_VERSION });
+            }
+            Some(_) => {}
+        }
+        let metadata: Self = serde_json::from_value(value).map_err(|e| metadata_error(e.to_string()))?;
+        metadata.check()?;
+        Ok(metadata)
+    }
+
+    /// Checks everything that later code relies on, sizes first.
+    fn check(&self) -> Result<(), ModelProblem> {
+        let net = &self.network;
+        if net.layers.len() > MAX_LAYERS {
+            return Err(metadata_error(format!("{} layers", net.layers.len())));
+        }
+        let sizes = net.layers.iter().flat_map(|c| [c.input, c.hidden]).chain([net.outputs, self.steps]);
+        if let Some(size) = sizes.into_iter().find(|&size| size > MAX_SIZE) {
+            return Err(metadata_error(format!("a size of {size}")));
+        }
+        net.check()?;
+        let outputs = match (self.task, self.loss) {
+            (TaskKind::Classes, Loss::SquaredError) => {
+                return Err(metadata_error("a squared error of classes"));
+            }
+            (TaskKind::Classes, Loss::BinaryCrossEntropy) if self.labels.len() == 2 => 1,
+            (TaskKind::Classes, _) => self.labels.len(),
+            (TaskKind::Values, _) => net.outputs,
+        };
+        if outputs != net.outputs {
+            let labels = self.labels.len();
+            return Err(metadata_error(format!("{} outputs for {labels} labels", net.outputs)));
+        }
+        if self.task == TaskKind::Classes && self.labels.len() < 2 {
+            return Err(metadata_error("a classifier of fewer than two classes"));
+        }
+        match &self.features {
+            Some(names) if names.len() != net.input() => {
+                Err(metadata_error(format!("{} feature names for {} features", names.len(), net.input())))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Name and shape of every tensor besides the parameters. `coordinates` is the width of a
+    /// per-coordinate normalisation, which only the file knows.
+    fn others(&self, coordinates: usize) -> Vec<(&'static str, usize)> {
+        let mut others = Vec::new();
+        let normalized = match self.normalize {
+            Normalize::None => 0,
+            Normalize::PerFeature => self.network.input(),
+            Normalize::PerCoordinate => coordinates,
+        };
+        if self.normalize != Normalize::None {
+            others.extend([(NORMALIZER_MEAN, normalized), (NORMALIZER_SCALE, normalized)]);
+        }
+        if self.task == TaskKind::Values {
+            others.extend([(TARGET_MEAN, self.network.outputs), (TARGET_SCALE, self.network.outputs)]);
+        }
+        if self.initial_state == InitialKind::Given {
+            others.push((INITIAL_STATE, self.network.layers.iter().map(|c| c.hidden).sum()));
+        }
+        others
+    }
+}
+
+const NORMALIZER_MEAN: &str = "normalizer.mean";
+const NORMALIZER_SCALE: &str = "normalizer.scale";
+const TARGET_MEAN: &str = "target.mean";
+const TARGET_SCALE: &str = "target.scale";
+const INITIAL_STATE: &str = "initial_state";
+
+/// The tensors of a file, taken out one by one.
+struct Tensors<'a>(BTreeMap<String, TensorView<'a>>);
+
+impl Tensors<'_> {
+    fn take(&mut self, name: &str, expected: Vec<usize>) -> Result<Vec<f32>, ModelProblem> {
+        let name = name.to_owned();
+        let Some(tensor) = self.0.remove(&name) else { return Err(ModelProblem::Missing { name }) };
+        if tensor.dtype() != Dtype::F32 {
+            return Err(ModelProblem::Type { name, found: tensor.dtype().to_string() });
+        }
+        if tensor.shape() != expected {
+            return Err(ModelProblem::Shape { name, found: tensor.shape().to_vec(), expected });
+        }
+        let values = floats(tensor.data());
+        match values.iter().position(|v| !v.is_finite()) {
+            Some(index) => Err(ModelProblem::NotFinite { name, index, value: values[index] }),
+            None => Ok(values),
+        }
+    }
+}
+
+pub(crate) fn floats(bytes: &[u8]) -> Vec<f32> {
+    bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
+}
+
+pub(crate) fn bytes(floats: &[f32]) -> Vec<u8> {
+    floats.iter().flat_map(|v| v.to_le_bytes()).collect()
+}
+
+impl Model {
+    /// The model as the bytes of a file; the same bytes for the same model.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, ModelProblem> {
+        let metadata = Metadata::of(self);
+        metadata.check()?;
+        let layout = self.network.layout();
+        if self.params.len() != layout.len() {
+            let what = format!("{} parameters, the network has {}", self.params.len(), layout.len());
+            return Err(metadata_error(what));
+        }
+        let mut tensors: Vec<(String, Vec<usize>, Vec<u8>)> = Vec::new();
+        for view in layout.views() {
+            tensors.push((view.name.clone(), shape(view), bytes(&self.params[view.range()])));
+        }
+        for (name, expected) in metadata.others(self.normalizer.mean.len()) {
+            let values: Vec<f32> = match (name, &self.task, &self.initial_state) {
+                (NORMALIZER_MEAN, _, _) => self.normalizer.mean.clone(),
+                (NORMALIZER_SCALE, _, _) => self.normalizer.scale.clone(),
+                (TARGET_MEAN, Task::Values { mean, .. }, _) => mean.clone(),
+                (TARGET_SCALE, Task::Values { scale, .. }, _) => scale.clone(),
+                (_, _, InitialState::Given(values)) if values.len() == 1 => vec![values[0]; expected],
+                (_, _, InitialState::Given(values)) => values.clone(),
+                _ => Vec::new(),
+            };
+            if values.len() != expected {
+                let (name, found) = (name.to_owned(), vec![values.len()]);
+                return Err(ModelProblem::Shape { name, found, expected: vec![expected] });
+            }
+            tensors.push((name.to_owned(), vec![expected], bytes(&values)));
+        }
+        let views = tensors
+            .iter()
+            .map(|(name, shape, data)| {
+                TensorView::new(Dtype::F32, shape.clone(), data).map(|view| (name.as_str(), view))
+            })
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(|e| metadata_error(e.to_string()))?;
+        let json = serde_json::to_value(&metadata).map_err(|e| metadata_error(e.to_string()))?;
+        let header = HashMap::from([(KEY.to_owned(), sorted(json).to_string())]);
+        serialize(views, Some(header)).map_err(|e| metadata_error(e.to_string()))
+    }
+
+    /// Reads the bytes of a model file, which may be anything.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, ModelProblem> {
+        let not_safetensors =
+            |e: safetensors::SafeTensorError| ModelProblem::NotSafetensors { what: e.to_string() };
+        let (_, header) = SafeTensors::read_metadata(bytes).map_err(not_safetensors)?;
+        let file = SafeTensors::deserialize(bytes).map_err(not_safetensors)?;
+        let mut tensors = Tensors(file.tensors().into_iter().collect());
+        let Some(text) = header.metadata().as_ref().and_then(|m| m.get(KEY)) else {
+            let names: Vec<&str> = tensors.0.keys().take(3).map(String::as_str).collect();
+            return Err(ModelProblem::Foreign { tensors: tensors.0.len(), example: names.join(", ") });
+        };
+        let metadata = Metadata::parse(text)?;
+        let layout = metadata.network.layout();
+        let mut params = Vec::new();
+        for view in layout.views() {
+            params.extend(tensors.take(&view.name, shape(view))?);
+        }
+        let coordinates = tensors.0.get(NORMALIZER_MEAN).map_or(0, |t| t.shape().iter().product());
+        if metadata.normalize == Normalize::PerCoordinate && coordinates % metadata.network.input() != 0 {
+            return Err(metadata_error(format!("{coordinates} normalised coordinates are no whole steps")));
+        }
+        let mut others = BTreeMap::new();
+        for (name, length) in metadata.others(coordinates) {
+            others.insert(name, tensors.take(name, vec![length])?);
+        }
+        if let Some(name) = tensors.0.into_keys().next() {
+            return Err(ModelProblem::Extra { name });
+        }
+        let mut other = |name: &str| others.remove(name).unwrap_or_default();
+        Ok(Self {
+            params,
+            task: match metadata.task {
+                TaskKind::Classes => Task::Classes { labels: metadata.labels },
+                TaskKind::Values => Task::Values { mean: other(TARGET_MEAN), scale: other(TARGET_SCALE) },
+            },
+            loss: metadata.loss,
+            normalizer: Normalizer {
+                mode: metadata.normalize,
+                mean: other(NORMALIZER_MEAN),
+                scale: other(NORMALIZER_SCALE),
+            },
+            initial_state: match metadata.initial_state {
+                InitialKind::Zero => InitialState::Zero,
+                InitialKind::Random => InitialState::Random,
+                InitialKind::Given => InitialState::Given(other(INITIAL_STATE)),
+            },
+            seed: metadata.seed,
+            features: metadata.features,
+            dataset: metadata.dataset,
+            steps: metadata.steps,
+            recipe: metadata.recipe,
+            network: metadata.network,
+        })
+    }
+
+    /// Writes the model file, whole or not at all.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), ModelError> {
+        let path = path.as_ref();
+        let bytes = self.to_bytes().map_err(ModelError::Unwritable)?;
+        write_atomic(path, &bytes).map_err(|source| ModelError::Io { path: path.to_owned(), source })
+    }
+
+    /// Reads a model file, which may be anything.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self, ModelError> {
+        use std::io::Read;
+        let path = path.as_ref();
+        let io = |source| ModelError::Io { path: path.to_owned(), source };
+        let file = std::fs::File::open(path).map_err(io)?;
+        let found = file.metadata().map_err(io)?.len();
+        if found > MAX_FILE {
+            return Err(ModelError::TooLarge { path: path.to_owned(), found, limit: MAX_FILE });
+        }
+        let mut bytes = Vec::new();
+        file.take(MAX_FILE).read_to_end(&mut bytes).map_err(io)?;
+        Self::from_bytes(&bytes).map_err(|problem| ModelError::Invalid { path: path.to_owned(), problem })
+    }
+}

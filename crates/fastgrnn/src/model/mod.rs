@@ -1,0 +1,118 @@
+//! A trained model: everything needed to predict, in one file.
+//!
+//! The file is safetensors, so that any ecosystem can open it. Parameters are tensors named as in
+//! the [`Layout`](crate::net::Layout); the normalisation's numbers are tensors too; one metadata
+//! key, `fastgrnn`, holds the rest as JSON with sorted keys. Nothing in it differs between
+//! identical runs: no time, path or thread count.
+//!
+//! ```
+//! use fastgrnn::cells::{Cell, CellKind, Start};
+//! use fastgrnn::model::{Model, Task};
+//! use fastgrnn::net::Network;
+//! let net = Network::new(vec![Cell::new(CellKind::FastGrnn, 2, 4)], 2);
+//! let params = net.start(Start::default(), 10, 0);
+//! let labels = vec!["still".to_string(), "moving".to_string()];
+//! let model = Model::new(net, params, Task::Classes { labels });
+//! let again = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
+//! assert_eq!(model, again);
+//! ```
+
+mod atomic;
+mod error;
+mod file;
+mod predict;
+mod scorer;
+
+pub(crate) use atomic::write_atomic;
+pub use error::{ModelError, ModelProblem};
+pub use file::FORMAT_VERSION;
+pub(crate) use file::{bytes, floats};
+pub use predict::Predictions;
+pub(crate) use scorer::Scorer;
+
+use crate::data::Normalizer;
+use crate::engine::Loss;
+use crate::net::Network;
+use crate::train::InitialState;
+use serde_json::{Map, Value};
+
+/// What the outputs mean.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Task {
+    /// Scores of classes.
+    Classes {
+        /// Names of the classes, in order.
+        labels: Vec<String>,
+    },
+    /// Numbers. The network computes `(value − mean) / scale`, so that targets of any size train
+    /// alike.
+    Values {
+        /// Mean of each target over the training part.
+        mean: Vec<f32>,
+        /// Deviation of each.
+        scale: Vec<f32>,
+    },
+}
+
+/// A trained network and what is needed to use it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Model {
+    /// The network.
+    pub network: Network,
+    /// Its parameters, in the network's layout.
+    pub params: Vec<f32>,
+    /// What the outputs mean.
+    pub task: Task,
+    /// What was minimised; decides how scores become probabilities.
+    pub loss: Loss,
+    /// What is done to the input first.
+    pub normalizer: Normalizer,
+    /// The state before the first step.
+    pub initial_state: InitialState,
+    /// The seed it was trained with; random initial states are drawn from it.
+    pub seed: u64,
+    /// Names of the features, where the data had them.
+    pub features: Option<Vec<String>>,
+    /// What the data set was called.
+    pub dataset: String,
+    /// Steps of the longest training sequence.
+    pub steps: usize,
+    /// The resolved recipe, without paths.
+    pub recipe: Map<String, Value>,
+}
+
+impl Model {
+    /// A model that takes its input as it is, starts from a zero state and has no history.
+    pub fn new(network: Network, params: Vec<f32>, task: Task) -> Self {
+        let loss = match task {
+            Task::Classes { .. } => Loss::SoftmaxCrossEntropy,
+            Task::Values { .. } => Loss::SquaredError,
+        };
+        Self {
+            network,
+            params,
+            task,
+            loss,
+            normalizer: Normalizer { mode: crate::data::Normalize::None, ..Normalizer::default() },
+            initial_state: InitialState::Zero,
+            seed: 0,
+            features: None,
+            dataset: String::new(),
+            steps: 0,
+            recipe: Map::new(),
+        }
+    }
+
+    /// Bytes of the parameters as stored.
+    pub fn parameter_bytes(&self) -> usize {
+        4 * self.params.len()
+    }
+
+    /// Names of the classes; empty for regression.
+    pub fn labels(&self) -> &[String] {
+        match &self.task {
+            Task::Classes { labels } => labels,
+            Task::Values { .. } => &[],
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! Where a seed's training stands, in memory and on disk.
+//!
+//! A checkpoint holds everything that the next step depends on, so continuing from it gives the
+//! same bits as never having stopped. It is one safetensors file, replaced as a whole.
+
+use super::TrainError;
+use super::observe::{EpochReport, Stage};
+use super::optim::Optim;
+use crate::model::{bytes, floats, write_atomic};
+use safetensors::tensor::{Dtype, TensorView};
+use safetensors::{SafeTensors, serialize};
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use std::path::Path;
+
+/// The best epoch so far on the validation part.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Best {
+    /// The epoch, from 1.
+    pub epoch: usize,
+    pub accuracy: Option<f64>,
+    pub loss: f64,
+}
+
+impl Best {
+    /// Accuracy decides, then loss; for regression loss alone.
+    pub(super) fn beats(&self, other: &Best) -> bool {
+        match (self.accuracy, other.accuracy) {
+            (Some(a), Some(b)) if a != b => a > b,
+            _ => self.loss < other.loss,
+        }
+    }
+}
+
+/// Everything about the training's place that is not a buffer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Place {
+    pub seed: u64,
+    /// Fingerprint of the data.
+    pub data: String,
+    pub stage: Stage,
+    /// Epochs done in this stage.
+    pub epoch: usize,
+    /// Batches done in the current epoch.
+    pub batch: usize,
+    /// Sums over those batches.
+    pub loss: f64,
+    pub correct: u64,
+    pub rows: u64,
+    /// Loss of the stage's first batch.
+    pub first_loss: Option<f64>,
+    pub best: Option<Best>,
+    /// Epochs that the choosing stage ran, once it is over.
+    pub chosen_after: Option<usize>,
+    pub optim_steps: u64,
+    /// Seconds spent in the current epoch, and on the seed before it.
+    pub epoch_seconds: f64,
+    pub seconds: f64,
+    pub history: Vec<EpochReport>,
+}
+
+/// A seed's training, ready for its next step.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct State {
+    pub place: Place,
+    pub params: Vec<f32>,
+    pub optim: Optim,
+    /// Parameters of the best epoch; empty before there is one.
+    pub best_params: Vec<f32>,
+}
+
+const KEY: &str = "fastgrnn-checkpoint";
+
+impl State {
+    pub(super) fn new(seed: u64, data: String, params: Vec<f32>, optim: Optim) -> Self {
+        let place = Place {
+            seed,
+            data,
+            stage: Stage::Choose,
+            epoch: 0,
+            batch: 0,
+            loss: 0.0,
+            correct: 0,
+            rows: 0,
+            first_loss: None,
+            best: None,
+            chosen_after: None,
+            optim_steps: 0,
+            epoch_seconds: 0.0,
+            seconds: 0.0,
+            history: Vec::new(),
+        };
+        Self { place, params, optim, best_params: Vec::new() }
+    }
+
+    /// Ends the choosing stage and begins the refit from fresh parameters.
+    pub(super) fn begin_refit(&mut self, params: Vec<f32>, optim: Optim) {
+        self.place.chosen_after = Some(self.place.epoch);
+        self.place.stage = Stage::Refit;
+        self.place.epoch = 0;
+        self.place.first_loss = None;
+        self.clear_epoch();
+        self.params = params;
+        self.optim = optim;
+    }
+
+    /// Forgets the sums of the current epoch.
+    pub(super) fn clear_epoch(&mut self) {
+        let place = &mut self.place;
+        (place.batch, place.loss, place.correct, place.rows) = (0, 0.0, 0, 0);
+        place.seconds += place.epoch_seconds;
+        place.epoch_seconds = 0.0;
+    }
+
+    pub(super) fn save(&mut self, path: &Path) -> Result<(), TrainError> {
+        self.place.optim_steps = self.optim.steps;
+        let buffers = [
+            ("params", &self.params),
+            ("first", &self.optim.first),
+            ("second", &self.optim.second),
+            ("best", &self.best_params),
+        ]
+        .map(|(name, values)| (name, values.len(), bytes(values)));
+        let damaged = |what: String| TrainError::Damaged { path: path.to_owned(), what };
+        let mut tensors = Vec::new();
+        for (name, len, data) in &buffers {
+            let view = TensorView::new(Dtype::F32, vec![*len], data).map_err(|e| damaged(e.to_string()))?;
+            tensors.push((*name, view));
+        }
+        let place = serde_json::to_string(&self.place).map_err(|e| damaged(e.to_string()))?;
+        let file = serialize(tensors, Some(HashMap::from([(KEY.to_owned(), place)])))
+            .map_err(|e| damaged(e.to_string()))?;
+        write_atomic(path, &file).map_err(|source| TrainError::Io { path: path.to_owned(), source })
+    }
+
+    /// Continues from the checkpoint at `path`, if there is one; `self` gives the sizes.
+    pub(super) fn restore(&mut self, path: &Path) -> Result<bool, TrainError> {
+        let file = match std::fs::read(path) {
+            Ok(file) => file,
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(false),
+            Err(source) => return Err(TrainError::Io { path: path.to_owned(), source }),
+        };
+        let damaged = |what: String| TrainError::Damaged { path: path.to_owned(), what };
+        let (_, header) = SafeTensors::read_metadata(&file).map_err(|e| damaged(e.to_string()))?;
+        let tensors = SafeTensors::deserialize(&file).map_err(|e| damaged(e.to_string()))?;
+        let text = header.metadata().as_ref().and_then(|m| m.get(KEY));
+        let text = text.ok_or_else(|| damaged("not a checkpoint".into()))?;
+        let place: Place = serde_json::from_str(text).map_err(|e| damaged(e.to_string()))?;
+        if place.seed != self.place.seed {
+            return Err(damaged(format!("the checkpoint is of seed {}", place.seed)));
+        }
+        let take = |name: &str, len: usize| {
+            let tensor = tensors.tensor(name).map_err(|e| damaged(e.to_string()))?;
+            let values = floats(tensor.data());
+            match tensor.dtype() == Dtype::F32 && values.len() == len {
+                true => Ok(values),
+                false => Err(damaged(format!("`{name}` has {} entries, expected {len}", values.len()))),
+            }
+        };
+        self.params = take("params", self.params.len())?;
+        self.optim.first = take("first", self.optim.first.len())?;
+        self.optim.second = take("second", self.optim.second.len())?;
+        self.best_params = take("best", if place.best.is_some() { self.params.len() } else { 0 })?;
+        self.optim.steps = place.optim_steps;
+        self.place = place;
+        Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::train::Optimizer;
+
+    fn state() -> State {
+        let mut state = State::new(3, "abc".into(), vec![0.5; 4], Optim::new(Optimizer::Adam, 0.9, 0.0, 4));
+        state.place.loss = 0.1 + 0.2;
+        state.place.best = Some(Best { epoch: 2, accuracy: Some(1.0 / 3.0), loss: 1.0 / 7.0 });
+        state.best_params = vec![f32::MIN_POSITIVE; 4];
+        state.optim.steps = 7;
+        state.optim.second[1] = 1e-30;
+        state
+    }
+
+    fn blank() -> State {
+        State::new(3, String::new(), vec![0.0; 4], Optim::new(Optimizer::Adam, 0.9, 0.0, 4))
+    }
+
+    #[test]
+    fn a_checkpoint_comes_back_to_the_same_bits() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("checkpoint");
+        let mut saved = state();
+        saved.save(&path).unwrap();
+        let mut restored = blank();
+        assert!(restored.restore(&path).unwrap());
+        assert_eq!(restored, saved);
+    }
+
+    #[test]
+    fn a_missing_checkpoint_is_a_fresh_start_and_a_damaged_one_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("checkpoint");
+        assert!(!blank().restore(&path).unwrap());
+        state().save(&path).unwrap();
+        let whole = std::fs::read(&path).unwrap();
+        for cut in [0, 4, 20, whole.len() - 3] {
+            std::fs::write(&path, &whole[..cut]).unwrap();
+            assert!(matches!(blank().restore(&path), Err(TrainError::Damaged { .. })));
+        }
+    }
+
+    #[test]
+    fn a_better_accuracy_beats_a_better_loss_and_ties_go_to_the_loss() {
+        let of = |accuracy, loss| Best { epoch: 1, accuracy, loss };
+        assert!(of(Some(0.9), 2.0).beats(&of(Some(0.8), 1.0)));
+        assert!(of(Some(0.9), 1.0).beats(&of(Some(0.9), 2.0)));
+        assert!(!of(Some(0.9), 1.0).beats(&of(Some(0.9), 1.0)));
+        assert!(of(None, 1.0).beats(&of(None, 2.0)));
+    }
+}

@@ -1,0 +1,573 @@
+//! A fully resolved configuration, and the defaults that make it one.
+//!
+//! The defaults aim at 40 to 60,000 sequences untuned, within 15 minutes a seed on two cores up to
+//! 10,000 sequences:
+//!
+//! | setting | default | why |
+//! | --- | --- | --- |
+//! | batch | 100, at most a quarter of the training part | the paper's; small sets still get several steps an epoch |
+//! | epochs | for about 8,000 optimiser steps, 30 to 200, more where that would be under 2,000 steps, capped by work | few sequences need many passes; long ones must still end in time |
+//! | lr | 0.003 (adam, adamw), 0.001 for `rnn`, 0.05 (nesterov), 0.1 (sgd) | what the measurements in the paper notes favour; a plain RNN blows up first |
+//! | schedule, warmup | cosine, 3 % of the run | ends at a settled model without a second hyper-parameter |
+//! | clip | 1 | long sequences give rare huge gradients |
+//! | weight-decay | 1e-4 | models this size overfit before they run out of capacity |
+//! | hidden | 16 under 100 sequences, 32 under 1,000, else 64 | parameters in proportion to data |
+//! | start | slow | decisive on long sequences |
+//! | val-split, val-group | 0.2, by group where there are groups | windows of one subject resemble each other |
+//! | augment | rotate 0.25, scale 0.1 where axes are named, else none | the largest gain measured on inertial data, wrong elsewhere |
+
+use super::recipe::Recipe;
+use super::settings::{
+    AugmentSetting, Axes, ClassWeight, InitialState, Optimizer, Rank, Refit, ScalarSetting, Schedule,
+};
+use crate::cells::{Cell, CellKind, Nonlinearity, Scalars, Start};
+use crate::data::{
+    Augment, DataError, Dataset, Examples, LabelKind, Labels, Normalize, SplitBy, validation_split,
+};
+use crate::engine::Loss;
+use crate::net::{Network, NetworkError};
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// A recipe with everything filled in. Its TOML is again a recipe, which resolves to itself.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Config {
+    /// What was trained on, as it was asked for.
+    pub dataset: String,
+    /// A test set apart.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test: Option<PathBuf>,
+    /// Where known sets lie.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data_dir: Option<PathBuf>,
+    /// Time steps that every sequence was cut or joined into.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timesteps: Option<usize>,
+    /// Rows of a window.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window: Option<usize>,
+    /// Rows from one window to the next.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stride: Option<usize>,
+    /// CSV column that tells sequences apart.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id_col: Option<String>,
+    /// CSV column with the label.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label_col: Option<String>,
+    /// CSV column with the group.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub group_col: Option<String>,
+    /// CSV columns used as features.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub columns: Option<Vec<String>>,
+    /// CSV columns left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drop: Option<Vec<String>>,
+    /// How labels were understood.
+    pub labels: LabelKind,
+    /// The most bytes to read or unpack.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size_limit: Option<u64>,
+    /// What is scaled to mean 0 and deviation 1.
+    pub normalize: Normalize,
+    /// Columns that are the x, y, z of one sensor.
+    pub axes: Axes,
+    /// Share of the training data to validate on.
+    pub val_split: f64,
+    /// Whether groups are kept whole.
+    pub val_group: bool,
+    /// The recurrent cell.
+    pub cell: CellKind,
+    /// Units of the state.
+    pub hidden: usize,
+    /// Rank of W.
+    pub rank_w: Rank,
+    /// Rank of U.
+    pub rank_u: Rank,
+    /// Cells stacked on one another.
+    pub layers: usize,
+    /// Nonlinearity of the gates.
+    pub gate: Nonlinearity,
+    /// Nonlinearity of the update.
+    pub update: Nonlinearity,
+    /// FastRNN's α.
+    pub alpha: ScalarSetting,
+    /// FastRNN's β.
+    pub beta: ScalarSetting,
+    /// FastGRNN's ζ.
+    pub zeta: ScalarSetting,
+    /// FastGRNN's ν.
+    pub nu: ScalarSetting,
+    /// Starting values.
+    pub start: Start,
+    /// State before the first step.
+    pub initial_state: InitialState,
+    /// Passes over the training data.
+    pub epochs: usize,
+    /// Sequences in an optimiser step.
+    pub batch: usize,
+    /// Learning rate.
+    pub lr: f64,
+    /// How a gradient becomes an update.
+    pub optimizer: Optimizer,
+    /// How the learning rate falls.
+    pub schedule: Schedule,
+    /// Epochs between falls; `None` for schedules that have none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decay_every: Option<f64>,
+    /// Share of the run over which the learning rate rises.
+    pub warmup: f64,
+    /// Momentum of nesterov, first moment of adam.
+    pub momentum: f64,
+    /// Decay of matrices and factors.
+    pub weight_decay: f64,
+    /// Largest norm of a gradient; 0 for no limit.
+    pub clip: f64,
+    /// What is minimised.
+    pub loss: Loss,
+    /// How classes count in the loss.
+    pub class_weight: ClassWeight,
+    /// Epochs without a better validation before stopping; 0 for never.
+    pub patience: usize,
+    /// What happens after validation has chosen an epoch.
+    pub refit: Refit,
+    /// First seed.
+    pub seed: u64,
+    /// Number of seeds.
+    pub seeds: usize,
+    /// Seconds between checkpoints.
+    pub checkpoint_every: f64,
+    /// What happens to training sequences (a table, so the last key in TOML).
+    pub augment: AugmentSetting,
+}
+
+/// Settings that do not fit the data, or each other.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// No data set was named.
+    #[error("no data set: name one with --dataset, or in the recipe as dataset = \"...\"")]
+    NoDataset,
+    /// Too little to train on.
+    #[error("{dataset} has {found} training sequences; at least 2 are needed")]
+    TooFew {
+        /// The data set.
+        dataset: String,
+        /// Its sequences.
+        found: usize,
+    },
+    /// A sequence without steps.
+    #[error("{dataset}: sequence {index} of the {part} set has no time steps; remove it")]
+    EmptySequence {
+        /// The data set.
+        dataset: String,
+        /// `training` or `test`.
+        part: &'static str,
+        /// The sequence, from 0.
+        index: usize,
+    },
+    /// Nothing to learn.
+    #[error("{dataset} has no labels; name their column with --label-col")]
+    NoLabels {
+        /// The data set.
+        dataset: String,
+    },
+    /// Labels and sequences that do not belong together.
+    #[error("{dataset}: {what}")]
+    Labels {
+        /// The data set.
+        dataset: String,
+        /// What does not fit.
+        what: String,
+    },
+    /// Only one class.
+    #[error(
+        "every training sequence of {dataset} has the class '{class}'; a classifier needs at least two (is the label column the right one?)"
+    )]
+    OneClass {
+        /// The data set.
+        dataset: String,
+        /// The class.
+        class: String,
+    },
+    /// Training and test set differ in shape.
+    #[error("{dataset}: the test set {what}")]
+    TestMismatch {
+        /// The data set.
+        dataset: String,
+        /// How it differs.
+        what: String,
+    },
+    /// A value out of its range.
+    #[error("{key} = {value}: {expected}")]
+    Value {
+        /// The key.
+        key: &'static str,
+        /// Its value.
+        value: String,
+        /// What it must be.
+        expected: &'static str,
+    },
+    /// A loss that cannot be used with these labels.
+    #[error("loss {} does not fit {labels}; use {instead}", super::Choice::choice_name(*.loss))]
+    Loss {
+        /// The loss.
+        loss: Loss,
+        /// What the labels are.
+        labels: &'static str,
+        /// Losses that fit.
+        instead: &'static str,
+    },
+    /// A given initial state of the wrong size.
+    #[error(
+        "initial-state has {found} numbers; the network has {expected} state entries (one number is repeated)"
+    )]
+    InitialState {
+        /// Numbers given.
+        found: usize,
+        /// Entries of all layers together.
+        expected: usize,
+    },
+    /// The network cannot be.
+    #[error(transparent)]
+    Network(#[from] NetworkError),
+    /// The data refuse a setting.
+    #[error(transparent)]
+    Data(#[from] DataError),
+}
+
+/// Fewest optimiser steps of a default run: below this, small sets were not fitted.
+const MIN_STEPS: usize = 2_000;
+/// Optimiser steps that a default run aims at.
+const AIM_STEPS: usize = 8_000;
+/// Multiply-adds of a default run. Two cores do more than 2e10 a second, so about ten minutes.
+const MAX_WORK: f64 = 1.2e13;
+
+impl Recipe {
+    /// Fills in everything that was left out, and checks what was not.
+    pub fn resolve(&self, data: &Dataset) -> Result<Config, ConfigError> {
+        check_data(data)?;
+        let r = self;
+        let n = data.train.len();
+        let val_split = r.val_split.unwrap_or(0.2);
+        let (seed, seeds) = (r.seed.unwrap_or(0), r.seeds.unwrap_or(1));
+        let cell = r.cell.unwrap_or(CellKind::FastGrnn);
+        let optimizer = r.optimizer.unwrap_or_default();
+        let hidden = r.hidden.unwrap_or(match n {
+            0..100 => 16,
+            100..1_000 => 32,
+            _ => 64,
+        });
+        let axes = r.axes.clone().unwrap_or_else(|| {
+            // Re-blocking moves the columns that a known set's axes are named by.
+            Axes(if r.timesteps.is_none() { data.suggested.axes.clone() } else { Vec::new() })
+        });
+        let on_sensors = AugmentSetting { rotate: 0.25, scale: 0.1, ..AugmentSetting::none() };
+        let augment =
+            r.augment.unwrap_or(if axes.0.is_empty() { AugmentSetting::none() } else { on_sensors });
+        let in_range = (0.0..1.0).contains(&val_split);
+        let part = if in_range { (n as f64 * (1.0 - val_split)) as usize } else { n };
+        let batch = r.batch.unwrap_or_else(|| (part / 4).clamp(1, 100));
+        let schedule = r.schedule.unwrap_or_default();
+        let mut config = Config {
+            dataset: r.dataset.clone().ok_or(ConfigError::NoDataset)?,
+            test: r.test.clone(),
+            data_dir: r.data_dir.clone(),
+            timesteps: r.timesteps,
+            window: r.window,
+            stride: r.stride,
+            id_col: r.id_col.clone(),
+            label_col: r.label_col.clone(),
+            group_col: r.group_col.clone(),
+            columns: r.columns.clone(),
+            drop: r.drop.clone(),
+            labels: r.labels.unwrap_or_default(),
+            size_limit: r.size_limit,
+            normalize: r.normalize.unwrap_or_default(),
+            axes,
+            val_split,
+            val_group: r.val_group.unwrap_or(in_range && groups_split(&data.train, val_split, seed, seeds)),
+            cell,
+            hidden,
+            rank_w: r.rank_w.unwrap_or_default(),
+            rank_u: r.rank_u.unwrap_or_default(),
+            layers: r.layers.unwrap_or(1),
+            gate: r.gate.unwrap_or(Nonlinearity::Sigmoid),
+            update: r.update.unwrap_or(Nonlinearity::Tanh),
+            alpha: r.alpha.unwrap_or_default(),
+            beta: r.beta.unwrap_or_default(),
+            zeta: r.zeta.unwrap_or_default(),
+            nu: r.nu.unwrap_or_default(),
+            start: r.start.unwrap_or_default(),
+            initial_state: r.initial_state.clone().unwrap_or_default(),
+            epochs: 1,
+            batch,
+            lr: r.lr.unwrap_or(match (optimizer, cell) {
+                (Optimizer::Sgd, _) => 0.1,
+                (Optimizer::Nesterov, _) => 0.05,
+                (_, CellKind::Rnn) => 1e-3,
+                _ => 3e-3,
+            }),
+            optimizer,
+            schedule,
+            decay_every: None,
+            warmup: r.warmup.unwrap_or(0.03),
+            momentum: r.momentum.unwrap_or(0.9),
+            weight_decay: r.weight_decay.unwrap_or(1e-4),
+            clip: r.clip.unwrap_or(1.0),
+            loss: r.loss.unwrap_or(match data.train.y {
+                Labels::Value { .. } => Loss::SquaredError,
+                _ => Loss::SoftmaxCrossEntropy,
+            }),
+            class_weight: r.class_weight.unwrap_or_default(),
+            patience: r.patience.unwrap_or(0),
+            refit: r.refit.unwrap_or_default(),
+            seed,
+            seeds,
+            checkpoint_every: r.checkpoint_every.unwrap_or(10.0),
+            augment,
+        };
+        config.check(data)?;
+        config.epochs = match r.epochs {
+            Some(epochs) => epochs,
+            None => default_epochs(&config.network(data), &data.train, part, batch),
+        };
+        config.decay_every = match schedule {
+            Schedule::Step => Some(r.decay_every.unwrap_or(config.epochs as f64 * 2.0 / 3.0)),
+            Schedule::Halving => Some(r.decay_every.unwrap_or(config.epochs as f64 / 4.0)),
+            Schedule::Constant | Schedule::Cosine => None,
+        };
+        config.check_values()?;
+        Ok(config)
+    }
+}
+
+/// Whether the data have groups that every seed can split.
+fn groups_split(train: &Examples, val_split: f64, seed: u64, seeds: usize) -> bool {
+    let splits = |s: u64| validation_split(train, SplitBy::Group, val_split, seed.wrapping_add(s)).is_ok();
+    train.group.is_some() && val_split > 0.0 && (0..seeds.min(100) as u64).all(splits)
+}
+
+fn default_epochs(network: &Network, train: &Examples, part: usize, batch: usize) -> usize {
+    let batches = part.div_ceil(batch).max(1);
+    let wanted = (AIM_STEPS / batches).clamp(30, 200).max(MIN_STEPS.div_ceil(batches)).min(1_000);
+    let weights: usize = network.layers.iter().flat_map(|c| c.params()).map(|p| p.rows * p.cols).sum();
+    // Besides its matrix products a unit costs its nonlinearities: about 40 multiply-adds a block.
+    let pointwise: usize = network.layers.iter().map(|c| 40 * c.blocks() * c.hidden).sum();
+    let steps: usize = (0..train.len()).map(|i| train.x.steps(i)).sum();
+    // Forward once and backward twice, on the training part.
+    let share = part as f64 / train.len() as f64;
+    let work = 3.0 * steps as f64 * share * (weights + pointwise) as f64;
+    let affordable = (MAX_WORK / work.max(1.0)) as usize;
+    wanted.min(affordable).max(1)
+}
+
+fn check_data(data: &Dataset) -> Result<(), ConfigError> {
+    let dataset = || data.name.clone();
+    if data.train.len() < 2 {
+        return Err(ConfigError::TooFew { dataset: dataset(), found: data.train.len() });
+    }
+    for (part, examples) in [("training", Some(&data.train)), ("test", data.test.as_ref())] {
+        let Some(x) = examples.map(|e| &e.x) else { continue };
+        if let Some(index) = (0..x.len()).find(|&i| x.steps(i) == 0) {
+            return Err(ConfigError::EmptySequence { dataset: dataset(), part, index });
+        }
+    }
+    for examples in [Some(&data.train), data.test.as_ref()].into_iter().flatten() {
+        check_labels(examples).map_err(|what| ConfigError::Labels { dataset: dataset(), what })?;
+    }
+    match &data.train.y {
+        Labels::None => return Err(ConfigError::NoLabels { dataset: dataset() }),
+        Labels::Class { index, names } if index.iter().all(|&c| c == index[0]) => {
+            let class = names.get(index[0] as usize).cloned().unwrap_or_default();
+            return Err(ConfigError::OneClass { dataset: dataset(), class });
+        }
+        _ => {}
+    }
+    let Some(test) = &data.test else { return Ok(()) };
+    let mismatch = |what: String| Err(ConfigError::TestMismatch { dataset: dataset(), what });
+    if test.x.dim() != data.train.x.dim() {
+        return mismatch(format!("has {} features a step, training {}", test.x.dim(), data.train.x.dim()));
+    }
+    match (&data.train.y, &test.y) {
+        (Labels::Class { names: a, .. }, Labels::Class { names: b, .. }) if a == b => Ok(()),
+        (Labels::Value { width: a, .. }, Labels::Value { width: b, .. }) if a == b => Ok(()),
+        _ => mismatch("has other labels than the training set".into()),
+    }
+}
+
+/// What the readers promise; data made by other code may break it.
+fn check_labels(examples: &Examples) -> Result<(), String> {
+    let n = examples.len();
+    match &examples.y {
+        Labels::Class { index, .. } if index.len() != n => {
+            Err(format!("{} labels for {n} sequences", index.len()))
+        }
+        Labels::Class { index, names } => match index.iter().find(|&&c| c as usize >= names.len()) {
+            Some(c) => Err(format!("class {c} is out of range: there are {} classes", names.len())),
+            None => Ok(()),
+        },
+        Labels::Value { width, values } if *width == 0 || values.len() != n * width => {
+            Err(format!("{} target numbers for {n} sequences of {width}", values.len()))
+        }
+        Labels::Value { values, .. } => match values.iter().find(|v| !v.is_finite()) {
+            Some(v) => Err(format!("the target {v} is not finite")),
+            None => Ok(()),
+        },
+        Labels::None => Ok(()),
+    }
+}
+
+impl Config {
+    /// The network for this data: stacked cells and a head of as many outputs as the loss needs.
+    pub fn network(&self, data: &Dataset) -> Network {
+        let cell = |input| Cell {
+            kind: self.cell,
+            input,
+            hidden: self.hidden,
+            rank_w: self.rank_w.columns(),
+            rank_u: self.rank_u.columns(),
+            gate: self.gate,
+            update: self.update,
+            scalars: Scalars { alpha: self.alpha.0, beta: self.beta.0, zeta: self.zeta.0, nu: self.nu.0 },
+        };
+        let layers = (0..self.layers).map(|k| cell(if k == 0 { data.train.x.dim() } else { self.hidden }));
+        let outputs = match &data.train.y {
+            Labels::Class { names, .. } if names.len() == 2 && self.loss == Loss::BinaryCrossEntropy => 1,
+            Labels::Class { names, .. } => names.len(),
+            Labels::Value { width, .. } => *width,
+            Labels::None => 0,
+        };
+        Network::new(layers.collect(), outputs)
+    }
+
+    /// The augmentation of this data's training sequences.
+    pub fn augmentation(&self, data: &Dataset) -> Augment {
+        Augment {
+            rotate: self.augment.rotate as f32,
+            scale: self.augment.scale as f32,
+            axes: self.axes.0.clone(),
+            noise: self.augment.noise as f32,
+            shift: self.augment.shift,
+            crop: self.augment.crop as f32,
+            pixels: self.augment.pixel_shift,
+            image: data.image,
+        }
+    }
+
+    /// How the validation part is split off.
+    pub fn split_by(&self) -> SplitBy {
+        if self.val_group { SplitBy::Group } else { SplitBy::Stratified }
+    }
+
+    /// The settings that determine results, without paths: what a model file carries.
+    pub fn portable(&self) -> serde_json::Map<String, serde_json::Value> {
+        let Ok(serde_json::Value::Object(mut map)) = serde_json::to_value(self) else {
+            return serde_json::Map::new();
+        };
+        for key in ["dataset", "test", "data-dir", "size-limit", "checkpoint-every"] {
+            map.remove(key);
+        }
+        map
+    }
+
+    /// The configuration as a recipe file.
+    pub fn to_toml(&self) -> String {
+        toml::to_string(self).expect("a configuration has no values that TOML lacks")
+    }
+
+    fn check(&self, data: &Dataset) -> Result<(), ConfigError> {
+        if self.layers > MAX_LAYERS {
+            return Err(out_of_range("layers", self.layers, "it must be between 1 and 64"));
+        }
+        if self.hidden > MAX_HIDDEN {
+            return Err(out_of_range("hidden", self.hidden, "it must be between 1 and 65536"));
+        }
+        self.network(data).check()?;
+        let states = self.hidden * self.layers;
+        match &self.initial_state {
+            InitialState::Given(values) if values.len() != 1 && values.len() != states => {
+                return Err(ConfigError::InitialState { found: values.len(), expected: states });
+            }
+            _ => {}
+        }
+        let only_zero_and_one = |v: &[f32]| v.iter().all(|&v| v == 0.0 || v == 1.0);
+        match (&data.train.y, self.loss) {
+            (Labels::Class { .. }, loss @ Loss::SquaredError) => {
+                let instead = "softmax-cross-entropy or binary-cross-entropy";
+                return Err(ConfigError::Loss { loss, labels: "labels that are classes", instead });
+            }
+            (Labels::Value { .. }, loss @ Loss::SoftmaxCrossEntropy) => {
+                let (labels, instead) = ("labels that are numbers", "squared-error, or --labels class");
+                return Err(ConfigError::Loss { loss, labels, instead });
+            }
+            (Labels::Value { values, .. }, loss @ Loss::BinaryCrossEntropy) if !only_zero_and_one(values) => {
+                let (labels, instead) = ("labels other than 0 and 1", "squared-error");
+                return Err(ConfigError::Loss { loss, labels, instead });
+            }
+            _ => {}
+        }
+        self.augmentation(data).check(&data.train.x)?;
+        if self.normalize == Normalize::PerCoordinate && self.augment.crop > 0.0 && self.augment.crop < 1.0 {
+            let expected = "cropped sequences have no fixed length; use --normalize per-feature";
+            return Err(out_of_range("normalize", "per-coordinate", expected));
+        }
+        Ok(())
+    }
+
+    fn check_values(&self) -> Result<(), ConfigError> {
+        let share = "it must be at least 0 and below 1";
+        let not_negative = "it must be a number that is not negative";
+        let number = |ok: bool, key, value: f64, expected| {
+            if ok { Ok(()) } else { Err(out_of_range(key, value, expected)) }
+        };
+        number((0.0..1.0).contains(&self.val_split), "val-split", self.val_split, share)?;
+        number((0.0..1.0).contains(&self.warmup), "warmup", self.warmup, share)?;
+        number((0.0..1.0).contains(&self.momentum), "momentum", self.momentum, share)?;
+        number(self.lr > 0.0 && self.lr.is_finite(), "lr", self.lr, "it must be a number above 0")?;
+        for (key, value) in [
+            ("weight-decay", self.weight_decay),
+            ("clip", self.clip),
+            ("checkpoint-every", self.checkpoint_every),
+        ] {
+            number(value >= 0.0 && value.is_finite(), key, value, not_negative)?;
+        }
+        if let Some(every) = self.decay_every {
+            number(every > 0.0 && every.is_finite(), "decay-every", every, "it must be a number above 0")?;
+        }
+        for (key, value) in [("epochs", self.epochs), ("batch", self.batch), ("seeds", self.seeds)] {
+            if value == 0 {
+                return Err(out_of_range(key, value, "it must be at least 1"));
+            }
+        }
+        if self.seed.checked_add(self.seeds as u64).is_none() {
+            return Err(out_of_range("seed", self.seed, "seed + seeds must stay below 2^64"));
+        }
+        if self.seed > i64::MAX as u64 {
+            return Err(out_of_range(
+                "seed",
+                self.seed,
+                "it must be below 2^63, the largest number TOML has",
+            ));
+        }
+        if self.val_split == 0.0 && self.patience > 0 {
+            let expected = "early stopping needs a validation part; set val-split above 0";
+            return Err(out_of_range("patience", self.patience, expected));
+        }
+        if self.val_split == 0.0 && self.refit != Refit::None {
+            let expected = "a refit needs a validation part first; set val-split above 0";
+            return Err(out_of_range("refit", self.refit, expected));
+        }
+        Ok(())
+    }
+}
+
+/// Most layers that a network may have.
+const MAX_LAYERS: usize = 64;
+/// Most units of a layer.
+const MAX_HIDDEN: usize = 1 << 16;
+
+fn out_of_range(key: &'static str, value: impl ToString, expected: &'static str) -> ConfigError {
+    ConfigError::Value { key, value: value.to_string(), expected }
+}

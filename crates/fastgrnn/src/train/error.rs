@@ -1,0 +1,98 @@
+//! Every way in which a run can fail.
+
+use super::config::ConfigError;
+use crate::data::DataError;
+use crate::engine::EngineError;
+use crate::model::ModelError;
+use crate::net::NetworkError;
+use std::path::PathBuf;
+
+/// A run that did not finish.
+#[derive(Debug, thiserror::Error)]
+pub enum TrainError {
+    /// The settings do not fit the data.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The network cannot be.
+    #[error(transparent)]
+    Network(#[from] NetworkError),
+    /// The engine refused a batch.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// A model could not be written.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// Splitting or normalising the data failed.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// The loss or the gradient is no longer a usable number.
+    #[error(
+        "training diverged: seed {seed}, epoch {epoch}, batch {batch}: {what}. Try --lr {try_lr}{}, or --start {try_start}",
+        if *.clipped { "" } else { ", --clip 1" }
+    )]
+    Diverged {
+        /// The seed.
+        seed: u64,
+        /// The epoch, from 1.
+        epoch: usize,
+        /// The batch in that epoch, from 1.
+        batch: usize,
+        /// What was seen.
+        what: String,
+        /// A third of the learning rate that diverged.
+        try_lr: f64,
+        /// Whether gradients were clipped.
+        clipped: bool,
+        /// The other start.
+        try_start: &'static str,
+    },
+    /// The observer asked to stop. The run is on disk up to the last batch.
+    #[error("interrupted in epoch {epoch} of seed {seed}; continue with: fastgrnn train --resume --out {}", out.display())]
+    Interrupted {
+        /// The seed that was being trained.
+        seed: u64,
+        /// The epoch, from 1.
+        epoch: usize,
+        /// The run folder.
+        out: PathBuf,
+    },
+    /// The run folder holds another run.
+    #[error("{} already holds a run; continue it with --resume, or choose another --out", out.display())]
+    Occupied {
+        /// The run folder.
+        out: PathBuf,
+    },
+    /// The settings differ from those of the run to continue.
+    #[error(
+        "the run in {} was started with other settings: {}; resume with the settings it was started with, or choose another --out",
+        out.display(), differences.join(", ")
+    )]
+    ConfigChanged {
+        /// The run folder.
+        out: PathBuf,
+        /// Each differing key with both values.
+        differences: Vec<String>,
+    },
+    /// The data differ from those of the run to continue.
+    #[error("the data are not those that the run in {} was started with; choose another --out to train on them", out.display())]
+    DataChanged {
+        /// The run folder.
+        out: PathBuf,
+    },
+    /// A file of the run folder is damaged.
+    #[error("{}: {what}; delete it to train this seed from its start, or choose another --out", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        what: String,
+    },
+    /// A file or folder could not be written or read.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+}

@@ -1,0 +1,198 @@
+//! One stage's view of the data: which sequences, how normalised, how weighted, in what order.
+//!
+//! Everything random is keyed by seed, stage, epoch and sequence, so a batch is the same whoever
+//! makes it and whenever.
+
+use super::observe::Stage;
+use super::settings::ClassWeight;
+use super::{Config, TrainError};
+use crate::batch::Batch;
+use crate::data::{Augment, Dataset, Examples, Labels, Normalizer};
+use crate::engine::Loss;
+use crate::model::{Model, Task};
+use crate::rng::Rng;
+use std::ops::Range;
+
+/// Keys that separate the draws of shuffling and augmentation from all others of a seed.
+const STREAM_SHUFFLE: u64 = 2;
+const STREAM_AUGMENT: u64 = 4;
+
+pub(super) struct Fold<'a> {
+    /// The model to be, without its parameters.
+    pub model: Model,
+    /// Sequences an epoch goes through.
+    pub indices: Vec<u32>,
+    examples: &'a Examples,
+    augment: Augment,
+    /// Weight of each class; empty if all count the same.
+    weights: Vec<f32>,
+    seed: u64,
+    stage: Stage,
+    batch_size: usize,
+    order: Vec<u32>,
+    scratch: Vec<f32>,
+}
+
+impl<'a> Fold<'a> {
+    pub(super) fn new(
+        config: &Config,
+        data: &'a Dataset,
+        seed: u64,
+        stage: Stage,
+        indices: Vec<u32>,
+    ) -> Result<Self, TrainError> {
+        let examples = &data.train;
+        let mut recipe = config.portable();
+        // One seed's model must not depend on which other seeds the run had.
+        recipe.insert("seed".into(), seed.into());
+        recipe.remove("seeds");
+        let model = Model {
+            network: config.network(data),
+            params: Vec::new(),
+            task: task(&examples.y, &indices, config.loss),
+            loss: config.loss,
+            normalizer: Normalizer::fit(config.normalize, &examples.x, &indices)?,
+            initial_state: config.initial_state.clone(),
+            seed,
+            features: data.features.clone(),
+            dataset: data.name.clone(),
+            steps: examples.x.max_steps(),
+            recipe,
+        };
+        Ok(Self {
+            weights: class_weights(&examples.y, &indices, config.class_weight),
+            augment: config.augmentation(data),
+            order: indices.clone(),
+            scratch: Vec::new(),
+            batch_size: config.batch,
+            model,
+            indices,
+            examples,
+            seed,
+            stage,
+        })
+    }
+
+    /// Batches of an epoch. Their sizes differ by at most one, so no batch is a straggler.
+    pub(super) fn batches(&self) -> usize {
+        self.indices.len().div_ceil(self.batch_size).max(1)
+    }
+
+    /// Puts the sequences into the order of `epoch`, which counts from 0.
+    pub(super) fn shuffle(&mut self, epoch: usize) {
+        self.order.copy_from_slice(&self.indices);
+        Rng::keyed(self.seed, &[STREAM_SHUFFLE, self.stage as u64, epoch as u64]).shuffle(&mut self.order);
+    }
+
+    fn range(&self, batch: usize) -> Range<usize> {
+        let (n, batches) = (self.order.len(), self.batches());
+        batch * n / batches..(batch + 1) * n / batches
+    }
+
+    /// Fills `batch` with the sequences of batch number `number` of `epoch`.
+    pub(super) fn fill(&mut self, batch: &mut Batch, epoch: usize, number: usize) -> Result<(), TrainError> {
+        self.model.clear(batch);
+        let dim = self.examples.x.dim();
+        for at in self.range(number) {
+            let i = self.order[at] as usize;
+            let key = [STREAM_AUGMENT, self.stage as u64, epoch as u64, i as u64];
+            let mut rng = Rng::keyed(self.seed, &key);
+            self.scratch.clear();
+            self.scratch.extend_from_slice(self.examples.x.get(i));
+            self.augment.before(&mut self.scratch, dim, &mut rng);
+            self.model.normalizer.apply(&mut self.scratch, dim)?;
+            self.augment.after(&mut self.scratch, &mut rng);
+            batch.push(&self.scratch);
+            self.model.push_initial(batch, ((self.stage as u64) << 32) + epoch as u64, i);
+            self.model.push_target(batch, &self.examples.y, i);
+            if let (Labels::Class { index, .. }, false) = (&self.examples.y, self.weights.is_empty()) {
+                batch.weights.push(self.weights[index[i] as usize]);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Balanced: n / (classes that occur × size of the class), which averages to 1 over the sequences.
+fn class_weights(y: &Labels, indices: &[u32], setting: ClassWeight) -> Vec<f32> {
+    match (y, setting) {
+        (Labels::Class { index, names }, ClassWeight::Balanced) => {
+            let mut counts = vec![0usize; names.len()];
+            indices.iter().for_each(|&i| counts[index[i as usize] as usize] += 1);
+            let occurring = counts.iter().filter(|&&c| c > 0).count();
+            let weight = |c: usize| indices.len() as f64 / (occurring * c.max(1)) as f64;
+            counts.into_iter().map(|c| weight(c) as f32).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Classes by name, or numbers with the mean and deviation of each target column.
+fn task(y: &Labels, indices: &[u32], loss: Loss) -> Task {
+    match y {
+        Labels::Class { names, .. } => Task::Classes { labels: names.clone() },
+        Labels::Value { width, .. } if loss == Loss::BinaryCrossEntropy => {
+            Task::Values { mean: vec![0.0; *width], scale: vec![1.0; *width] }
+        }
+        Labels::Value { width, values } => {
+            let (mut means, mut scales) = (Vec::new(), Vec::new());
+            for column in 0..*width {
+                let of = || indices.iter().map(|&i| f64::from(values[i as usize * width + column]));
+                let n = indices.len().max(1) as f64;
+                let mean = of().sum::<f64>() / n;
+                let deviation = (of().map(|v| (v - mean) * (v - mean)).sum::<f64>() / n).sqrt();
+                let scale = deviation as f32;
+                means.push(mean as f32);
+                scales.push(if scale.is_normal() { scale } else { 1.0 });
+            }
+            Task::Values { mean: means, scale: scales }
+        }
+        Labels::None => Task::Classes { labels: Vec::new() },
+    }
+}
+
+/// A short name for the numbers and labels of a data set, to notice that they changed.
+pub(super) fn fingerprint(data: &Dataset) -> String {
+    let mut hash = 0xcbf2_9ce4_8422_2325u64;
+    let mut add = |v: u64| hash = (hash ^ v).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(29);
+    for examples in [Some(&data.train), data.test.as_ref()].into_iter().flatten() {
+        add(examples.len() as u64);
+        for i in 0..examples.len() {
+            add(examples.x.steps(i) as u64);
+            examples.x.get(i).iter().for_each(|v| add(u64::from(v.to_bits())));
+        }
+        match &examples.y {
+            Labels::Class { index, .. } => index.iter().for_each(|&c| add(u64::from(c))),
+            Labels::Value { values, .. } => values.iter().for_each(|v| add(u64::from(v.to_bits()))),
+            Labels::None => {}
+        }
+        for units in [&examples.group, &examples.recording].into_iter().flatten() {
+            units.iter().for_each(|&g| add(u64::from(g)));
+        }
+    }
+    format!("{hash:016x}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn balanced_weights_give_every_class_the_same_total() {
+        let y = Labels::Class { index: vec![0, 0, 0, 1], names: vec!["a".into(), "b".into(), "c".into()] };
+        let weights = class_weights(&y, &[0, 1, 2, 3], ClassWeight::Balanced);
+        assert_eq!(weights[..2], [4.0 / 6.0, 2.0]);
+        assert!(class_weights(&y, &[0, 1], ClassWeight::None).is_empty());
+    }
+
+    #[test]
+    fn targets_are_scaled_by_the_training_part_alone() {
+        let y = Labels::Value { width: 1, values: vec![1.0, 3.0, 1e9] };
+        assert_eq!(task(&y, &[0, 1], Loss::SquaredError), Task::Values { mean: vec![2.0], scale: vec![1.0] });
+        let constant = Labels::Value { width: 1, values: vec![5.0, 5.0] };
+        assert_eq!(
+            task(&constant, &[0, 1], Loss::SquaredError),
+            Task::Values { mean: vec![5.0], scale: vec![1.0] }
+        );
+    }
+}

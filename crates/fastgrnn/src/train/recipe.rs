@@ -1,0 +1,402 @@
+//! What a person may set about a training run: one declaration for recipe keys and flags.
+//!
+//! Every field of [`Recipe`] is a key of a recipe file and, with the feature `clap`, the flag of
+//! the same name; help texts are the doc comments. Whatever is left out gets a default that
+//! depends on the data, in [`Recipe::resolve`].
+//!
+//! ```
+//! use fastgrnn::train::Recipe;
+//! let recipe = Recipe::from_toml_str("hidden = 80\nrank-u = 40", "example.toml").unwrap();
+//! let flags = Recipe { hidden: Some(32), ..Recipe::default() };
+//! let both = recipe.overlay(flags);
+//! assert_eq!(both.hidden, Some(32));
+//! let error = Recipe::from_toml_str("hiden = 80", "example.toml").unwrap_err();
+//! assert_eq!(error.to_string(), "example.toml, line 1: unknown key `hiden`; did you mean `hidden`?");
+//! ```
+
+#[cfg(feature = "clap")]
+use super::choice::one_of;
+use super::settings::{
+    AugmentSetting, Axes, ClassWeight, InitialState, Optimizer, Rank, Refit, ScalarSetting, Schedule,
+};
+use crate::cells::{CellKind, Nonlinearity, Start};
+use crate::data::{LabelKind, Normalize, Request};
+use crate::engine::Loss;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// Declares the recipe: its struct, the list of its keys, and how one overlays another.
+macro_rules! recipe {
+    ($($heading:literal { $($(#[$meta:meta])* $name:ident: $kind:ty,)+ })+) => {
+        /// Settings of a training run; `None` means the default.
+        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+        #[serde(rename_all = "kebab-case", deny_unknown_fields)]
+        #[cfg_attr(feature = "clap", derive(clap::Args))]
+        pub struct Recipe {
+            $($(
+                $(#[$meta])*
+                #[serde(skip_serializing_if = "Option::is_none")]
+                #[cfg_attr(feature = "clap", arg(long, help_heading = $heading))]
+                pub $name: Option<$kind>,
+            )+)+
+        }
+
+        impl Recipe {
+            /// All keys, as written in files and flags.
+            pub fn keys() -> Vec<String> {
+                [$($(stringify!($name),)+)+].iter().map(|name| name.replace('_', "-")).collect()
+            }
+
+            /// This recipe with every setting that `flags` has taken from there.
+            pub fn overlay(self, flags: Recipe) -> Recipe {
+                Recipe { $($($name: flags.$name.or(self.$name),)+)+ }
+            }
+        }
+    };
+}
+
+recipe! {
+    "Data" {
+        /// What to train on: a known name (digits, mnist, har2, har6, dsa19), a file or a folder
+        #[cfg_attr(feature = "clap", arg(value_name = "NAME|PATH"))]
+        dataset: String,
+        /// Test set, where the data set does not bring its own
+        #[cfg_attr(feature = "clap", arg(value_name = "PATH"))]
+        test: PathBuf,
+        /// Where known data sets lie [default: $FASTGRNN_DATA, then ../shared/data]
+        #[cfg_attr(feature = "clap", arg(value_name = "DIR"))]
+        data_dir: PathBuf,
+        /// Cut or join every sequence into this many time steps
+        #[cfg_attr(feature = "clap", arg(value_name = "N"))]
+        timesteps: usize,
+        /// Cut long recordings into windows of this many rows
+        #[cfg_attr(feature = "clap", arg(value_name = "N"))]
+        window: usize,
+        /// Rows from the start of one window to the next [default: the window]
+        #[cfg_attr(feature = "clap", arg(value_name = "N"))]
+        stride: usize,
+        /// CSV column that tells sequences apart
+        #[cfg_attr(feature = "clap", arg(value_name = "COLUMN"))]
+        id_col: String,
+        /// CSV column with the label
+        #[cfg_attr(feature = "clap", arg(value_name = "COLUMN"))]
+        label_col: String,
+        /// CSV column with the group (subject, recording) that a split keeps whole
+        #[cfg_attr(feature = "clap", arg(value_name = "COLUMN"))]
+        group_col: String,
+        /// CSV columns to use as features, separated by commas
+        #[cfg_attr(feature = "clap", arg(value_name = "COLUMN,…", value_delimiter = ','))]
+        columns: Vec<String>,
+        /// CSV columns to leave out, separated by commas
+        #[cfg_attr(feature = "clap", arg(value_name = "COLUMN,…", value_delimiter = ','))]
+        drop: Vec<String>,
+        /// How to understand labels [default: auto: text and few whole numbers are classes]
+        #[cfg_attr(feature = "clap", arg(value_parser = one_of::<LabelKind>()))]
+        labels: LabelKind,
+        /// The most bytes to read or unpack [default: 4 GiB]
+        #[cfg_attr(feature = "clap", arg(value_name = "BYTES"))]
+        size_limit: u64,
+        /// What is scaled to mean 0 and deviation 1 [default: per-feature]
+        #[cfg_attr(feature = "clap", arg(value_parser = one_of::<Normalize>()))]
+        normalize: Normalize,
+        /// Columns that are the x, y, z of one sensor, such as 0-2,3-5
+        #[cfg_attr(feature = "clap", arg(value_name = "A-B,…"))]
+        axes: Axes,
+        /// Random changes of the training sequences, such as rotate=0.25,scale=0.1,noise=0.05,shift=3,crop=0.9,pixel-shift=2, or none [default: rotate=0.25,scale=0.1 where axes are named, else none]
+        #[serde(default, deserialize_with = "super::settings::augment")]
+        #[cfg_attr(feature = "clap", arg(value_name = "WHAT=HOW-MUCH,…"))]
+        augment: AugmentSetting,
+        /// Share of the training data to validate on; 0 for none [default: 0.2]
+        #[cfg_attr(feature = "clap", arg(value_name = "SHARE"))]
+        val_split: f64,
+        /// Keep groups whole when choosing validation data [default: true where the data has groups]
+        #[cfg_attr(feature = "clap", arg(num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "true|false"))]
+        val_group: bool,
+    }
+    "Network" {
+        /// The recurrent cell [default: fastgrnn]
+        #[cfg_attr(feature = "clap", arg(value_parser = one_of::<CellKind>()))]
+        cell: CellKind,
+        /// Units of the state [default: 16 to 64, by the number of sequences]
+        #[cfg_attr(feature = "clap", arg(value_name = "N"))]
+        hidden: usize,
+        /// Rank of the input matrix, or full [default: full]
+        #[cfg_attr(feature = "clap", arg(value_name = "N"))]
+        rank_w: Rank,
+        /// Rank of the recurrent matrix, or full [default: full]
+        #[cfg_attr(feature = "clap", arg(value_name = "N"))]
+        rank_u: Rank,
+        /// Cells stacked on one another [default: 1]
+        #[cfg_attr(feature = "clap", arg(value_name = "N"))]
+        layers: usize,
+        /// Nonlinearity of the gates [default: sigmoid]
+        #[cfg_attr(feature = "clap", arg(value_parser = one_of::<Nonlinearity>()))]
+        gate: Nonlinearity,
+        /// Nonlinearity of the update [default: tanh]
+        #[cfg_attr(feature = "clap", arg(value_parser = one_of::<Nonlinearity>()))]
+        update: Nonlinearity,
+        /// FastRNN's alpha: learnt, or a number to hold it at [default: learnt]
+        #[cfg_attr(feature = "clap", arg(value_name = "learnt|X"))]
+        alpha: ScalarSetting,
+        /// FastRNN's beta: learnt, tied (to 1 - alpha), or a number [default: learnt]
+        #[cfg_attr(feature = "clap", arg(value_name = "learnt|tied|X"))]
+        beta: ScalarSetting,
+        /// FastGRNN's zeta: learnt, or a number [default: learnt]
+        #[cfg_attr(feature = "clap", arg(value_name = "learnt|X"))]
+        zeta: ScalarSetting,
+        /// FastGRNN's nu: learnt, or a number [default: learnt]
+        #[cfg_attr(feature = "clap", arg(value_name = "learnt|X"))]
+        nu: ScalarSetting,
+        /// Starting values: the authors', or a gate that starts slow in proportion to the length [default: slow]
+        #[cfg_attr(feature = "clap", arg(value_parser = one_of::<Start>()))]
+        start: Start,
+        /// State before the first step: zero, random, or numbers such as 0.1,-0.2 [default: zero]
+        #[cfg_attr(feature = "clap", arg(value_name = "zero|random|X,…", allow_hyphen_values = true))]
+        initial_state: InitialState,
+    }
+    "Training" {
+        /// Passes over the training data [default: by the amount of data]
+        #[cfg_attr(feature = "clap", arg(value_name = "N"))]
+        epochs: usize,
+        /// Sequences in an optimiser step [default: 100, at most a quarter of the training data]
+        #[cfg_attr(feature = "clap", arg(value_name = "N"))]
+        batch: usize,
+        /// Learning rate [default: 0.003 for adam; see the documentation for others]
+        #[cfg_attr(feature = "clap", arg(value_name = "X"))]
+        lr: f64,
+        /// How a gradient becomes an update [default: adam]
+        #[cfg_attr(feature = "clap", arg(value_parser = one_of::<Optimizer>()))]
+        optimizer: Optimizer,
+        /// How the learning rate falls [default: cosine]
+        #[cfg_attr(feature = "clap", arg(value_parser = one_of::<Schedule>()))]
+        schedule: Schedule,
+        /// Epochs between falls of the step and halving schedules [default: two thirds, a quarter of the run]
+        #[cfg_attr(feature = "clap", arg(value_name = "EPOCHS"))]
+        decay_every: f64,
+        /// Share of the run over which the learning rate rises from 0 [default: 0.03]
+        #[cfg_attr(feature = "clap", arg(value_name = "SHARE"))]
+        warmup: f64,
+        /// Momentum of nesterov, first moment of adam [default: 0.9]
+        #[cfg_attr(feature = "clap", arg(value_name = "X"))]
+        momentum: f64,
+        /// Decay of matrices and factors; biases are never decayed [default: 0.0001]
+        #[cfg_attr(feature = "clap", arg(value_name = "X"))]
+        weight_decay: f64,
+        /// Largest norm of a gradient; 0 for no limit [default: 1]
+        #[cfg_attr(feature = "clap", arg(value_name = "X"))]
+        clip: f64,
+        /// What is minimised [default: softmax-cross-entropy for classes, squared-error for numbers]
+        #[cfg_attr(feature = "clap", arg(value_parser = one_of::<Loss>()))]
+        loss: Loss,
+        /// How classes count in the loss [default: none]
+        #[cfg_attr(feature = "clap", arg(value_parser = one_of::<ClassWeight>()))]
+        class_weight: ClassWeight,
+        /// Stop early after this many epochs without a better validation; 0 for never [default: 0]
+        #[cfg_attr(feature = "clap", arg(value_name = "EPOCHS", visible_alias = "early-stop"))]
+        #[serde(alias = "early-stop")]
+        patience: usize,
+        /// Train once more on all training data after validation has chosen an epoch [default: none]
+        #[cfg_attr(feature = "clap", arg(value_parser = one_of::<Refit>()))]
+        refit: Refit,
+        /// First seed [default: 0]
+        #[cfg_attr(feature = "clap", arg(value_name = "S"))]
+        seed: u64,
+        /// Train with this many seeds, one after the other [default: 1]
+        #[cfg_attr(feature = "clap", arg(value_name = "N"))]
+        seeds: usize,
+        /// Seconds between checkpoints; 0 for one after every epoch [default: 10]
+        #[cfg_attr(feature = "clap", arg(value_name = "SECONDS"))]
+        checkpoint_every: f64,
+    }
+}
+
+/// A recipe file that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum RecipeError {
+    /// The file cannot be read.
+    #[error("cannot read the recipe {}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// The file is no TOML, or a value is of the wrong kind.
+    #[error("{file}, line {line}: {message}")]
+    Syntax {
+        /// The file.
+        file: String,
+        /// Where in it, from 1.
+        line: usize,
+        /// What is wrong.
+        message: String,
+    },
+    /// A key that no recipe has.
+    #[error("{file}, line {line}: unknown key `{key}`; {}", hint(.nearest))]
+    UnknownKey {
+        /// The file.
+        file: String,
+        /// Where in it, from 1.
+        line: usize,
+        /// The key.
+        key: String,
+        /// The known key most like it, if one is.
+        nearest: Option<String>,
+    },
+}
+
+fn hint(nearest: &Option<String>) -> String {
+    match nearest {
+        Some(key) => format!("did you mean `{key}`?"),
+        None => "`fastgrnn train --help` lists the flags, and keys are the same names".into(),
+    }
+}
+
+/// Recipes are written by people: a larger file is something else.
+const MAX_RECIPE_BYTES: u64 = 1 << 20;
+
+impl Recipe {
+    /// Reads a recipe file.
+    pub fn from_toml(path: impl AsRef<Path>) -> Result<Self, RecipeError> {
+        use std::io::Read;
+        let path = path.as_ref();
+        let read_error = |source| RecipeError::Read { path: path.to_owned(), source };
+        let mut text = String::new();
+        let file = std::fs::File::open(path).map_err(read_error)?;
+        file.take(MAX_RECIPE_BYTES).read_to_string(&mut text).map_err(read_error)?;
+        Self::from_toml_str(&text, &path.display().to_string())
+    }
+
+    /// Reads the text of a recipe; `file` names it in errors.
+    pub fn from_toml_str(text: &str, file: &str) -> Result<Self, RecipeError> {
+        let line = |at: usize| 1 + text.bytes().take(at).filter(|&b| b == b'\n').count();
+        let syntax = |error: toml::de::Error| RecipeError::Syntax {
+            file: file.to_owned(),
+            line: line(error.span().map_or(0, |span| span.start)),
+            message: error.message().to_owned(),
+        };
+        let mut known = Self::keys();
+        known.push("early-stop".into());
+        let table = toml::de::DeTable::parse(text).map_err(syntax)?;
+        let unknown = table.get_ref().keys().find(|key| !known.iter().any(|k| k == key.get_ref()));
+        if let Some(key) = unknown {
+            return Err(RecipeError::UnknownKey {
+                file: file.to_owned(),
+                line: line(key.span().start),
+                key: key.get_ref().to_string(),
+                nearest: nearest(key.get_ref(), &known),
+            });
+        }
+        toml::from_str(text).map_err(syntax)
+    }
+}
+
+impl Recipe {
+    /// What to read: the data keys, as the readers take them.
+    pub fn request(&self) -> Request {
+        let defaults = Request::default();
+        Request {
+            source: self.dataset.clone().unwrap_or_default(),
+            test: self.test.clone(),
+            data_dir: self.data_dir.clone(),
+            timesteps: self.timesteps,
+            id_col: self.id_col.clone(),
+            label_col: self.label_col.clone(),
+            group_col: self.group_col.clone(),
+            columns: self.columns.clone().unwrap_or_default(),
+            drop: self.drop.clone().unwrap_or_default(),
+            window: self.window,
+            stride: self.stride,
+            labels: self.labels.unwrap_or_default(),
+            size_limit: self.size_limit.unwrap_or(defaults.size_limit),
+            ..defaults
+        }
+    }
+}
+
+/// The entry of `known` with the fewest edits from `word`, if that is less than half of the word.
+fn nearest(word: &str, known: &[String]) -> Option<String> {
+    let word = word.to_lowercase().replace('_', "-");
+    let best = known.iter().min_by_key(|k| edits(&word, k))?;
+    (edits(&word, best) * 2 <= word.chars().count().max(2)).then(|| best.clone())
+}
+
+/// Levenshtein's distance.
+fn edits(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, ca) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, &cb) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(ca != cb);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edits_counts_insertions_deletions_and_replacements() {
+        assert_eq!(edits("hiden", "hidden"), 1);
+        assert_eq!(edits("kitten", "sitting"), 3);
+        assert_eq!(edits("", "abc"), 3);
+    }
+
+    #[test]
+    fn an_unknown_key_names_file_line_and_nearest_key() {
+        let text = "hidden = 8\n\n# a comment\nrank_u = 3\n";
+        let error = Recipe::from_toml_str(text, "r.toml").unwrap_err();
+        assert_eq!(error.to_string(), "r.toml, line 4: unknown key `rank_u`; did you mean `rank-u`?");
+        let error = Recipe::from_toml_str("[training]\nlr = 1\n", "r.toml").unwrap_err();
+        assert!(error.to_string().starts_with("r.toml, line 1: unknown key `training`"), "{error}");
+    }
+
+    #[test]
+    fn a_wrong_value_names_file_and_line() {
+        for (text, line, part) in [
+            ("hidden = 8\nlr = \"fast\"", 2, "invalid type"),
+            ("cell = \"grru\"", 1, "fastgrnn"),
+            ("hidden = -1", 1, "-1"),
+            ("augment = { rotat = 1.0 }", 1, "rotat"),
+            ("rank-w = []", 1, "full"),
+            ("hidden = 8\nhidden = 9", 2, "duplicate"),
+        ] {
+            let error = Recipe::from_toml_str(text, "r.toml").unwrap_err().to_string();
+            assert!(error.starts_with(&format!("r.toml, line {line}: ")), "{error}");
+            assert!(error.contains(part), "{error}");
+        }
+    }
+
+    #[test]
+    fn flags_win_over_the_recipe() {
+        let recipe =
+            Recipe { hidden: Some(80), rank_u: Some(Rank::Of(40)), lr: Some(0.1), ..Recipe::default() };
+        let flags = Recipe { rank_u: Some(Rank::Full), lr: Some(0.2), ..Recipe::default() };
+        let both = recipe.overlay(flags);
+        assert_eq!((both.hidden, both.rank_u, both.lr), (Some(80), Some(Rank::Full), Some(0.2)));
+    }
+
+    #[test]
+    fn a_recipe_survives_toml() {
+        let recipe = Recipe {
+            dataset: Some("har2".into()),
+            columns: Some(vec!["x".into(), "y".into()]),
+            axes: Some(Axes(vec![[0, 1, 2]])),
+            augment: Some(AugmentSetting { rotate: 0.25, ..AugmentSetting::none() }),
+            nu: Some("0.1".parse().unwrap()),
+            beta: Some("tied".parse().unwrap()),
+            initial_state: Some("0.5,1".parse().unwrap()),
+            rank_w: Some(Rank::Of(3)),
+            val_group: Some(true),
+            ..Recipe::default()
+        };
+        let text = toml::to_string(&recipe).unwrap();
+        assert_eq!(Recipe::from_toml_str(&text, "r.toml").unwrap(), recipe, "{text}");
+    }
+}

@@ -1,0 +1,199 @@
+//! A run: every seed, one after the other, into a run folder.
+
+use super::checkpoint::Best;
+use super::fold::fingerprint;
+use super::observe::{EpochReport, Observer};
+use super::seed::{Job, METRICS, MODEL, RESULT, SeedRun, metrics_line, write_json};
+use super::summary::{Bytes, SeedRecord, SeedResult, Summary};
+use super::{Config, TrainError};
+use crate::data::Dataset;
+use crate::metrics::Scores;
+use crate::model::{Scorer, write_atomic};
+use std::path::{Path, PathBuf};
+
+/// How a run is carried out. None of it changes results.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunOptions {
+    /// The run folder; made if it is missing.
+    pub out: PathBuf,
+    /// Continue the run that the folder holds, if it holds one.
+    pub resume: bool,
+    /// Worker threads.
+    pub threads: usize,
+}
+
+/// The resolved configuration's file in a run folder.
+pub const CONFIG_FILE: &str = "config.toml";
+/// The summary's file in a run folder.
+pub const SUMMARY_FILE: &str = "summary.json";
+
+/// Trains `config` on `data` for each of its seeds.
+///
+/// With `resume` it continues whatever the folder holds, from the last checkpoint; a finished run
+/// returns its summary at once. Without, the folder must not hold a run.
+///
+/// ```
+/// use fastgrnn::data::{Dataset, Examples, Labels, Sequences, Suggestions};
+/// use fastgrnn::train::{Recipe, RunOptions, Silent, run};
+/// let mut x = Sequences::new(1);
+/// (0..40).for_each(|i| x.push(&[(i % 2) as f32 - 0.5; 5]));
+/// let names = vec!["low".to_string(), "high".to_string()];
+/// let y = Labels::Class { index: (0..40).map(|i| i % 2).collect(), names };
+/// let data = Dataset {
+///     name: "example".into(),
+///     train: Examples::new(x, y),
+///     test: None,
+///     notes: Vec::new(),
+///     features: None,
+///     image: None,
+///     suggested: Suggestions::default(),
+/// };
+/// let recipe = Recipe { dataset: Some("example".into()), epochs: Some(20), ..Recipe::default() };
+/// let folder = tempfile::tempdir().unwrap();
+/// let options = RunOptions { out: folder.path().join("run"), resume: false, threads: 1 };
+/// let summary = run(&recipe.resolve(&data)?, &data, &options, &mut Silent)?;
+/// assert_eq!(summary.val.unwrap().accuracy, Some(1.0));
+/// assert!(summary.model.exists() && summary.test.is_none());
+/// # Ok::<(), fastgrnn::train::TrainError>(())
+/// ```
+pub fn run(
+    config: &Config,
+    data: &Dataset,
+    options: &RunOptions,
+    observer: &mut dyn Observer,
+) -> Result<Summary, TrainError> {
+    let out = std::path::absolute(&options.out).map_err(io(&options.out))?;
+    std::fs::create_dir_all(&out).map_err(io(&out))?;
+    open_folder(config, &out, options.resume)?;
+    let scorer = Scorer::new(&config.network(data), options.threads)?;
+    let mut job = Job { config, data, out: &out, fingerprint: fingerprint(data), scorer, observer };
+    let mut records: Vec<SeedRecord> = Vec::new();
+    for index in 0..config.seeds {
+        let seed = config.seed + index as u64;
+        let folder = out.join(format!("seed-{seed}"));
+        std::fs::create_dir_all(&folder).map_err(io(&folder))?;
+        let record = match finished(&folder)? {
+            Some(record) if record.data != job.fingerprint => {
+                return Err(TrainError::DataChanged { out });
+            }
+            Some(record) => record,
+            None => {
+                let run = SeedRun::new(&mut job, seed, folder)?;
+                let done = records.iter().flat_map(|r| &r.history).chain(run.history());
+                write_metrics(&out, done)?;
+                run.finish(index)?
+            }
+        };
+        records.push(record);
+    }
+    write_metrics(&out, records.iter().flat_map(|r| &r.history))?;
+    summarize(config, data, &out, records)
+}
+
+fn io(path: &Path) -> impl Fn(std::io::Error) -> TrainError {
+    let path = path.to_owned();
+    move |source| TrainError::Io { path: path.clone(), source }
+}
+
+/// Claims the run folder for `config`, or checks that it already is this configuration's.
+fn open_folder(config: &Config, out: &Path, resume: bool) -> Result<(), TrainError> {
+    let path = out.join(CONFIG_FILE);
+    let damaged = |what: String| TrainError::Damaged { path: path.clone(), what };
+    let stored = match std::fs::read_to_string(&path) {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
+            return write_atomic(&path, config.to_toml().as_bytes()).map_err(io(&path));
+        }
+        other => other.map_err(io(&path))?,
+    };
+    if !resume {
+        return Err(TrainError::Occupied { out: out.to_owned() });
+    }
+    let table = |text: &str| toml::from_str::<toml::Table>(text).map_err(|e| damaged(e.to_string()));
+    let (before, now) = (table(&stored)?, table(&config.to_toml())?);
+    let mut keys: Vec<&String> = before.keys().chain(now.keys()).collect();
+    keys.sort();
+    keys.dedup();
+    let text = |value: Option<&toml::Value>| value.map_or("unset".into(), |v| v.to_string());
+    let differences: Vec<String> = keys
+        .into_iter()
+        .filter(|key| !UNIMPORTANT.contains(&key.as_str()) && before.get(*key) != now.get(*key))
+        .map(|key| format!("{key} was {}, is now {}", text(before.get(key)), text(now.get(key))))
+        .collect();
+    match differences.is_empty() {
+        true => Ok(()),
+        false => Err(TrainError::ConfigChanged { out: out.to_owned(), differences }),
+    }
+}
+
+/// Keys that may change on resume: where the data lie is judged by what they hold.
+const UNIMPORTANT: [&str; 5] = ["dataset", "test", "data-dir", "size-limit", "checkpoint-every"];
+
+/// The record of a seed that is done.
+fn finished(folder: &Path) -> Result<Option<SeedRecord>, TrainError> {
+    let path = folder.join(RESULT);
+    let text = match std::fs::read_to_string(&path) {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        other => other.map_err(io(&path))?,
+    };
+    let mut record: SeedRecord = serde_json::from_str(&text)
+        .map_err(|e| TrainError::Damaged { path: path.clone(), what: e.to_string() })?;
+    // The folder may have been moved since.
+    record.result.model = folder.join(MODEL);
+    Ok(record.into())
+}
+
+/// Rewrites `metrics.jsonl` so that it holds each of these epochs once.
+fn write_metrics<'a>(out: &Path, done: impl Iterator<Item = &'a EpochReport>) -> Result<(), TrainError> {
+    let lines: String = done.map(metrics_line).collect();
+    let path = out.join(METRICS);
+    write_atomic(&path, lines.as_bytes()).map_err(io(&path))
+}
+
+fn summarize(
+    config: &Config,
+    data: &Dataset,
+    out: &Path,
+    records: Vec<SeedRecord>,
+) -> Result<Summary, TrainError> {
+    let seeds: Vec<SeedResult> = records.into_iter().map(|r| r.result).collect();
+    let best = best_seed(&seeds);
+    let model = out.join(MODEL);
+    let bytes = std::fs::read(&best.model).map_err(io(&best.model))?;
+    write_atomic(&model, &bytes).map_err(io(&model))?;
+    let collect =
+        |of: fn(&SeedResult) -> Option<Scores>| -> Option<Vec<Scores>> { seeds.iter().map(of).collect() };
+    let val = collect(|s| s.val.clone()).and_then(|all| Scores::mean_and_deviation(&all));
+    let test = collect(|s| s.test.clone()).and_then(|all| Scores::mean_and_deviation(&all));
+    let (test, test_sd) = test.map_or((None, None), |(mean, sd)| (Some(mean), sd));
+    let params = config.network(data).layout().len();
+    let summary = Summary {
+        run: out.to_owned(),
+        model,
+        cell: config.cell.name().to_owned(),
+        params,
+        bytes: Bytes { total: 4 * params },
+        epochs: config.epochs,
+        seconds: seeds.iter().map(|s| s.seconds).sum(),
+        val: val.map(|(mean, _)| mean),
+        test,
+        test_sd,
+        best_seed: best.seed,
+        seeds: seeds.clone(),
+    };
+    write_json(&out.join(SUMMARY_FILE), &summary)?;
+    Ok(summary)
+}
+
+/// The seed best on validation; the first one without validation. The test set has no say.
+fn best_seed(seeds: &[SeedResult]) -> &SeedResult {
+    let rank = |s: &SeedResult| s.val.as_ref().map(|v| Best { epoch: 0, accuracy: v.accuracy, loss: v.loss });
+    let mut best = &seeds[0];
+    for seed in &seeds[1..] {
+        if let (Some(new), Some(old)) = (rank(seed), rank(best))
+            && new.beats(&old)
+        {
+            best = seed;
+        }
+    }
+    best
+}

@@ -1,0 +1,361 @@
+//! One seed: choose an epoch on the validation part, refit if asked, read the test set once.
+
+use super::checkpoint::{Best, State};
+use super::fold::Fold;
+use super::observe::{EpochReport, Observer, Progress, SeedStarted, Stage};
+use super::optim::{Optim, clip_norm};
+use super::schedule::Rate;
+use super::settings::Refit;
+use super::summary::{SeedRecord, SeedResult};
+use super::{Config, TrainError};
+use crate::batch::Batch;
+use crate::cells::Start;
+use crate::data::{Dataset, Labels, validation_split};
+use crate::engine::Step;
+use crate::metrics::Evaluation;
+use crate::model::{Model, Predictions, Scorer, write_atomic};
+use crate::net::Layout;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// An epoch's mean loss this many times the first batch's loss is an explosion.
+const EXPLODED: f64 = 20.0;
+/// A first loss below this is luck, not a yardstick.
+const LEAST_FIRST_LOSS: f64 = 0.1;
+
+/// What all seeds of a run share.
+pub(super) struct Job<'a> {
+    pub config: &'a Config,
+    pub data: &'a Dataset,
+    pub out: &'a Path,
+    /// Fingerprint of the data.
+    pub fingerprint: String,
+    pub scorer: Scorer,
+    pub observer: &'a mut dyn Observer,
+}
+
+/// One seed's training while it runs.
+pub(super) struct SeedRun<'j, 'a> {
+    job: &'j mut Job<'a>,
+    layout: Layout,
+    folder: PathBuf,
+    seed: u64,
+    state: State,
+    batch: Batch,
+    gradient: Vec<f32>,
+    written: Instant,
+    clock: Instant,
+}
+
+impl<'j, 'a> SeedRun<'j, 'a> {
+    /// Continues the seed from its checkpoint, or starts it.
+    pub(super) fn new(job: &'j mut Job<'a>, seed: u64, folder: PathBuf) -> Result<Self, TrainError> {
+        let network = job.config.network(job.data);
+        let layout = network.layout();
+        let (params, optim) = fresh(job.config, job.data, seed);
+        let gradient = vec![0.0; params.len()];
+        let mut state = State::new(seed, job.fingerprint.clone(), params, optim);
+        state.restore(&folder.join(CHECKPOINT))?;
+        if state.place.data != job.fingerprint {
+            return Err(TrainError::DataChanged { out: job.out.to_owned() });
+        }
+        let batch = Batch::new(network.input());
+        let now = Instant::now();
+        Ok(Self { job, layout, folder, seed, state, batch, gradient, written: now, clock: now })
+    }
+
+    /// Epochs already done, for `metrics.jsonl` to start with.
+    pub(super) fn history(&self) -> &[EpochReport] {
+        &self.state.place.history
+    }
+
+    /// Trains to the end and writes model and result.
+    pub(super) fn finish(mut self, index: usize) -> Result<SeedRecord, TrainError> {
+        let config = self.job.config;
+        let examples = &self.job.data.train;
+        let (train, val) = validation_split(examples, config.split_by(), config.val_split, self.seed)?;
+        self.job.observer.seed_started(&SeedStarted {
+            seed: self.seed,
+            index,
+            of: config.seeds,
+            params: self.layout.len(),
+            train: train.len(),
+            val: val.len(),
+            test: self.job.data.test.as_ref().map_or(0, |t| t.len()),
+            epochs: config.epochs,
+            resumed_after: self.state.place.history.len(),
+        });
+        let mut fold = Fold::new(config, self.job.data, self.seed, Stage::Choose, train)?;
+        if self.state.place.stage == Stage::Choose {
+            self.train(&mut fold, &val, config.epochs)?;
+        }
+        let mut chosen = fold.model;
+        let best = self.state.place.best;
+        if config.refit != Refit::None {
+            let best_epoch = best.map_or(config.epochs, |b| b.epoch);
+            let epochs = if config.refit == Refit::Full { config.epochs } else { best_epoch };
+            if self.state.place.stage == Stage::Choose {
+                let (params, optim) = fresh(config, self.job.data, self.seed);
+                self.state.begin_refit(params, optim);
+                self.checkpoint()?;
+            }
+            let all = (0..examples.len() as u32).collect();
+            let mut fold = Fold::new(config, self.job.data, self.seed, Stage::Refit, all)?;
+            self.train(&mut fold, &[], epochs)?;
+            chosen.params = std::mem::take(&mut self.state.best_params);
+            let refitted = Model { params: std::mem::take(&mut self.state.params), ..fold.model };
+            return self.record(&chosen, &val, refitted);
+        }
+        let of = if best.is_some() { &mut self.state.best_params } else { &mut self.state.params };
+        chosen.params = std::mem::take(of);
+        self.record(&chosen.clone(), &val, chosen)
+    }
+
+    /// Runs a stage up to `epochs` epochs of its schedule.
+    fn train(&mut self, fold: &mut Fold, val: &[u32], epochs: usize) -> Result<(), TrainError> {
+        let config = self.job.config;
+        let batches = fold.batches();
+        let total = (config.epochs * batches) as u64;
+        let rate = Rate {
+            schedule: config.schedule,
+            base: config.lr,
+            total,
+            warmup: (config.warmup * total as f64).round() as u64,
+            every: (config.decay_every.unwrap_or(0.0) * batches as f64).round() as u64,
+        };
+        self.clock = Instant::now();
+        while self.state.place.epoch < epochs && !self.out_of_patience() {
+            let epoch = self.state.place.epoch;
+            fold.shuffle(epoch);
+            while self.state.place.batch < batches {
+                if self.job.observer.should_stop() {
+                    self.checkpoint()?;
+                    let out = self.job.out.to_owned();
+                    return Err(TrainError::Interrupted { seed: self.seed, epoch: epoch + 1, out });
+                }
+                let loss = self.step(fold, &rate)?;
+                let place = &self.state.place;
+                self.job.observer.progress(&Progress {
+                    seed: self.seed,
+                    stage: place.stage,
+                    epoch: epoch + 1,
+                    epochs,
+                    batch: place.batch,
+                    batches,
+                    loss,
+                });
+                self.checkpoint_if_due()?;
+            }
+            self.end_epoch(fold, val, epochs, &rate)?;
+        }
+        Ok(())
+    }
+
+    /// One optimiser step; returns the epoch's mean loss so far.
+    fn step(&mut self, fold: &mut Fold, rate: &Rate) -> Result<f64, TrainError> {
+        let config = self.job.config;
+        let (epoch, number) = (self.state.place.epoch, self.state.place.batch);
+        fold.fill(&mut self.batch, epoch, number)?;
+        let State { params, optim, .. } = &mut self.state;
+        let Step { loss, correct, rows } =
+            self.job.scorer.engine.gradient(params, &self.batch, config.loss, &mut self.gradient)?;
+        if !loss.is_finite() {
+            return Err(self.diverged(format!("the loss became {loss}")));
+        }
+        let norm = clip_norm(&mut self.gradient, config.clip);
+        if !norm.is_finite() {
+            return Err(self.diverged(format!("the loss was {loss:.4} but its gradient became {norm}")));
+        }
+        optim.step(&self.layout, params, &self.gradient, rate.at(optim.steps));
+        let place = &mut self.state.place;
+        place.first_loss.get_or_insert(loss);
+        place.loss += loss * rows as f64;
+        place.correct += correct as u64;
+        place.rows += rows as u64;
+        place.batch += 1;
+        place.epoch_seconds += lap(&mut self.clock);
+        Ok(place.loss / place.rows as f64)
+    }
+
+    fn end_epoch(&mut self, fold: &Fold, val: &[u32], epochs: usize, rate: &Rate) -> Result<(), TrainError> {
+        let train_loss = self.state.place.loss / self.state.place.rows.max(1) as f64;
+        let first = self.state.place.first_loss.unwrap_or(train_loss).max(LEAST_FIRST_LOSS);
+        if train_loss > EXPLODED * first {
+            let what = format!("the epoch's mean loss is {train_loss:.4}, the first batch's was {first:.4}");
+            return Err(self.diverged(what));
+        }
+        let validated = match val {
+            [] => None,
+            val => {
+                let labels = &self.job.data.train.y;
+                Some(self.evaluate(&fold.model, None, labels, val)?.scores)
+            }
+        };
+        let mut is_best = false;
+        if let Some(scores) = &validated {
+            if !scores.loss.is_finite() {
+                return Err(self.diverged(format!("the validation loss became {}", scores.loss)));
+            }
+            let epoch = self.state.place.epoch + 1;
+            let now = Best { epoch, accuracy: scores.accuracy, loss: scores.loss };
+            is_best = self.state.place.best.is_none_or(|best| now.beats(&best));
+            if is_best {
+                self.state.place.best = Some(now);
+                self.state.best_params.clone_from(&self.state.params);
+            }
+        }
+        let place = &mut self.state.place;
+        place.epoch_seconds += lap(&mut self.clock);
+        place.epoch += 1;
+        let classes = matches!(self.job.data.train.y, Labels::Class { .. });
+        let report = EpochReport {
+            seed: self.seed,
+            stage: place.stage,
+            epoch: place.epoch,
+            epochs,
+            lr: rate.at(self.state.optim.steps.saturating_sub(1)),
+            train_loss,
+            train_accuracy: classes.then(|| place.correct as f64 / place.rows.max(1) as f64),
+            val_loss: validated.as_ref().map(|s| s.loss),
+            val_accuracy: validated.as_ref().and_then(|s| s.accuracy),
+            best: is_best,
+            seconds: place.epoch_seconds,
+        };
+        append_metrics(self.job.out, &report)?;
+        place.history.push(report.clone());
+        self.state.clear_epoch();
+        self.job.observer.epoch(&report);
+        if self.job.config.checkpoint_every == 0.0 {
+            self.checkpoint()?;
+        }
+        Ok(())
+    }
+
+    /// Evaluates the model, with the current parameters unless others are given.
+    fn evaluate(
+        &mut self,
+        model: &Model,
+        params: Option<&[f32]>,
+        y: &Labels,
+        indices: &[u32],
+    ) -> Result<Evaluation, TrainError> {
+        let params = params.unwrap_or(&self.state.params);
+        let x = &self.job.data.train.x;
+        let (scores, loss) = self.job.scorer.score(model, params, x, Some(y), indices)?;
+        Ok(Predictions::new(model, scores).evaluate(model, y, indices, loss))
+    }
+
+    fn out_of_patience(&self) -> bool {
+        let (patience, place) = (self.job.config.patience, &self.state.place);
+        let waited = place.best.map_or(0, |best| place.epoch.saturating_sub(best.epoch));
+        patience > 0 && place.stage == Stage::Choose && waited >= patience
+    }
+
+    fn checkpoint_if_due(&mut self) -> Result<(), TrainError> {
+        let every = self.job.config.checkpoint_every;
+        if every > 0.0 && self.written.elapsed().as_secs_f64() >= every { self.checkpoint() } else { Ok(()) }
+    }
+
+    fn checkpoint(&mut self) -> Result<(), TrainError> {
+        self.state.save(&self.folder.join(CHECKPOINT))?;
+        self.written = Instant::now();
+        Ok(())
+    }
+
+    fn diverged(&self, what: String) -> TrainError {
+        let config = self.job.config;
+        TrainError::Diverged {
+            seed: self.seed,
+            epoch: self.state.place.epoch + 1,
+            batch: self.state.place.batch.max(1),
+            what,
+            try_lr: one_digit(config.lr / 3.0),
+            clipped: config.clip > 0.0,
+            try_start: if config.start == Start::Slow { "authors" } else { "slow" },
+        }
+    }
+
+    /// Evaluates what validation chose and what the seed delivers, and writes both down.
+    fn record(mut self, chosen: &Model, val: &[u32], model: Model) -> Result<SeedRecord, TrainError> {
+        let data = self.job.data;
+        let val = match val {
+            [] => None,
+            val => Some(self.evaluate(chosen, Some(&chosen.params), &data.train.y, val)?),
+        };
+        let test = match &data.test {
+            None => None,
+            Some(test) => {
+                let all: Vec<u32> = (0..test.len() as u32).collect();
+                let (scores, loss) =
+                    self.job.scorer.score(&model, &model.params, &test.x, Some(&test.y), &all)?;
+                Some(Predictions::new(&model, scores).evaluate(&model, &test.y, &all, loss))
+            }
+        };
+        let path = self.folder.join(MODEL);
+        model.save(&path)?;
+        let place = &mut self.state.place;
+        place.seconds += place.epoch_seconds + lap(&mut self.clock);
+        let epochs = place.chosen_after.unwrap_or(place.epoch);
+        let record = SeedRecord {
+            result: SeedResult {
+                seed: self.seed,
+                model: path,
+                epochs,
+                best_epoch: place.best.map_or(epochs, |b| b.epoch),
+                seconds: place.seconds,
+                val: val.as_ref().map(|e| e.scores.clone()),
+                test: test.as_ref().map(|e| e.scores.clone()),
+            },
+            data: place.data.clone(),
+            history: std::mem::take(&mut place.history),
+            val,
+            test,
+        };
+        write_json(&self.folder.join(RESULT), &record)?;
+        let _ = std::fs::remove_file(self.folder.join(CHECKPOINT));
+        self.job.observer.seed_finished(&record.result);
+        Ok(record)
+    }
+}
+
+pub(super) const CHECKPOINT: &str = "checkpoint.safetensors";
+pub(super) const MODEL: &str = "model.safetensors";
+pub(super) const RESULT: &str = "result.json";
+pub(super) const METRICS: &str = "metrics.jsonl";
+
+fn fresh(config: &Config, data: &Dataset, seed: u64) -> (Vec<f32>, Optim) {
+    let params = config.network(data).start(config.start, data.train.x.max_steps(), seed);
+    let optim = Optim::new(config.optimizer, config.momentum, config.weight_decay, params.len());
+    (params, optim)
+}
+
+/// Seconds since `clock` was last read.
+fn lap(clock: &mut Instant) -> f64 {
+    let now = Instant::now();
+    let seconds = (now - *clock).as_secs_f64();
+    *clock = now;
+    seconds
+}
+
+/// The number rounded to one significant digit: a suggestion, not a measurement.
+fn one_digit(x: f64) -> f64 {
+    format!("{x:.0e}").parse().unwrap_or(x)
+}
+
+fn append_metrics(out: &Path, report: &EpochReport) -> Result<(), TrainError> {
+    let path = out.join(METRICS);
+    let io = |source| TrainError::Io { path: path.clone(), source };
+    let mut file = std::fs::OpenOptions::new().create(true).append(true).open(&path).map_err(io)?;
+    file.write_all(metrics_line(report).as_bytes()).map_err(io)
+}
+
+pub(super) fn metrics_line(report: &EpochReport) -> String {
+    serde_json::to_string(report).unwrap_or_default() + "\n"
+}
+
+pub(super) fn write_json<T: serde::Serialize>(path: &Path, value: &T) -> Result<(), TrainError> {
+    let json = serde_json::to_string_pretty(value);
+    let text = json.map_err(|e| TrainError::Damaged { path: path.to_owned(), what: e.to_string() })?;
+    write_atomic(path, text.as_bytes()).map_err(|source| TrainError::Io { path: path.to_owned(), source })
+}

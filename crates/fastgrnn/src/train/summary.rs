@@ -1,0 +1,76 @@
+//! What a run comes to: the JSON of the `train` command.
+
+use super::observe::EpochReport;
+use crate::metrics::{Evaluation, Scores};
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// Bytes of a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bytes {
+    /// Of the parameters as they are stored: f32.
+    pub total: usize,
+}
+
+/// One seed of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SeedResult {
+    /// The seed.
+    pub seed: u64,
+    /// Its model file.
+    pub model: PathBuf,
+    /// Epochs run before early stopping or the end.
+    pub epochs: usize,
+    /// The epoch that validation chose; the last one without validation.
+    pub best_epoch: usize,
+    /// Seconds of training and evaluation, over all interruptions.
+    pub seconds: f64,
+    /// On the validation part, at the chosen epoch; always of the training that did not see it.
+    pub val: Option<Scores>,
+    /// On the test set.
+    pub test: Option<Scores>,
+}
+
+/// Everything a finished seed leaves behind: its result and what a report needs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SeedRecord {
+    /// The numbers of the summary.
+    pub result: SeedResult,
+    /// Fingerprint of the data it was trained on.
+    pub data: String,
+    /// All epochs.
+    pub history: Vec<EpochReport>,
+    /// The validation part in full.
+    pub val: Option<Evaluation>,
+    /// The test set in full.
+    pub test: Option<Evaluation>,
+}
+
+/// A finished run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// The run folder, absolute.
+    pub run: PathBuf,
+    /// The model file of the seed best on validation, absolute.
+    pub model: PathBuf,
+    /// The cell's name.
+    pub cell: String,
+    /// Number of parameters.
+    pub params: usize,
+    /// Size of the model.
+    pub bytes: Bytes,
+    /// Epochs planned for each seed.
+    pub epochs: usize,
+    /// Seconds over all seeds.
+    pub seconds: f64,
+    /// Means over the seeds on their validation parts.
+    pub val: Option<Scores>,
+    /// Means over the seeds on the test set; null without one.
+    pub test: Option<Scores>,
+    /// Sample deviations over the seeds on the test set; null for a single seed.
+    pub test_sd: Option<Scores>,
+    /// The seed whose model is [`model`](Self::model).
+    pub best_seed: u64,
+    /// Every seed.
+    pub seeds: Vec<SeedResult>,
+}

@@ -1,0 +1,373 @@
+//! Whole training runs on small generated data.
+//!
+//! - learning: a run learns, refits, stops early, weighs classes, regresses
+//! - the run folder: files, summary, several seeds
+//! - bits: threads, interruption, kills and resumption leave no trace in the model
+//! - refusals: changed settings, changed data, occupied folders, one class, divergence
+
+mod common;
+
+use common::{Stopper, classes, numbers, options, recipe, trained};
+use fastgrnn::data::Labels;
+use fastgrnn::model::Model;
+use fastgrnn::train::{
+    ClassWeight, ConfigError, EpochReport, Observer, Optimizer, Progress, Recipe, Refit, Silent, Stage,
+    TrainError, run,
+};
+use std::path::Path;
+
+// ---- learning ----
+
+#[test]
+fn a_run_learns_a_simple_rule_and_its_model_predicts_from_the_file_alone() {
+    let (data, folder) = (classes(120, 2, 12), tempfile::tempdir().unwrap());
+    let summary = trained(&Recipe { epochs: Some(40), ..recipe() }, &data, folder.path());
+    let test = summary.test.as_ref().unwrap();
+    assert!(test.accuracy.unwrap() > 0.95, "{test:?}");
+    let model = Model::load(&summary.model).unwrap();
+    let (evaluation, predictions) = model.evaluate(data.test.as_ref().unwrap(), 1).unwrap();
+    assert_eq!(&evaluation.scores, test);
+    assert_eq!(predictions.len(), test.n);
+    assert!((predictions.row(0).iter().sum::<f32>() - 1.0).abs() < 1e-5);
+}
+
+#[test]
+fn defaults_learn_forty_sequences() {
+    let (data, folder) = (classes(40, 2, 10), tempfile::tempdir().unwrap());
+    let recipe = Recipe { dataset: Some("generated".into()), ..Recipe::default() };
+    let config = recipe.resolve(&data).unwrap();
+    assert!(config.batch <= 10 && config.epochs * 4 >= 2_000, "{config:?}");
+    let summary = run(&config, &data, &options(folder.path()), &mut Silent).unwrap();
+    assert!(summary.test.unwrap().accuracy.unwrap() > 0.9);
+}
+
+#[test]
+fn numbers_of_any_size_are_regressed_in_their_own_units() {
+    let (data, folder) = (numbers(150), tempfile::tempdir().unwrap());
+    let summary = trained(&Recipe { epochs: Some(80), ..recipe() }, &data, folder.path());
+    let test = summary.test.unwrap();
+    assert!(test.r2.unwrap() > 0.9, "{test:?}");
+    assert!(test.rmse.unwrap() > 1.0, "errors are in units of the data, which are thousands: {test:?}");
+    assert_eq!(test.accuracy, None);
+    let model = Model::load(&summary.model).unwrap();
+    let predicted = model.predict(&data.train.x, 1).unwrap();
+    let Labels::Value { values, .. } = &data.train.y else { panic!("numbers") };
+    assert!((predicted.row(0)[0] - values[0]).abs() < 400.0);
+}
+
+#[test]
+fn binary_cross_entropy_has_one_output_for_two_classes() {
+    let (data, folder) = (classes(120, 2, 8), tempfile::tempdir().unwrap());
+    let recipe = Recipe {
+        loss: Some(fastgrnn::engine::Loss::BinaryCrossEntropy),
+        epochs: Some(40),
+        class_weight: Some(ClassWeight::Balanced),
+        ..recipe()
+    };
+    let summary = trained(&recipe, &data, folder.path());
+    assert!(summary.test.unwrap().accuracy.unwrap() > 0.9);
+    let model = Model::load(&summary.model).unwrap();
+    assert_eq!(model.network.outputs, 1);
+    assert_eq!(model.predict(&data.train.x, 1).unwrap().width, 2);
+}
+
+#[test]
+fn every_optimizer_lowers_the_loss() {
+    let data = classes(80, 3, 8);
+    for optimizer in [Optimizer::Sgd, Optimizer::Nesterov, Optimizer::Adam, Optimizer::AdamW] {
+        let folder = tempfile::tempdir().unwrap();
+        let recipe = Recipe { optimizer: Some(optimizer), lr: None, epochs: Some(15), ..recipe() };
+        trained(&recipe, &data, folder.path());
+        let history = metrics(folder.path());
+        assert!(history[14].train_loss < 0.9 * history[0].train_loss, "{optimizer}");
+    }
+}
+
+#[test]
+fn early_stopping_ends_after_the_patience_and_keeps_the_best_epoch() {
+    let (data, folder) = (classes(80, 2, 8), tempfile::tempdir().unwrap());
+    let recipe = Recipe { epochs: Some(400), patience: Some(5), ..recipe() };
+    let summary = trained(&recipe, &data, folder.path());
+    let seed = &summary.seeds[0];
+    assert!(seed.epochs < 400);
+    assert_eq!(seed.epochs, seed.best_epoch + 5);
+    let history = metrics(folder.path());
+    assert_eq!(history.len(), seed.epochs);
+    let best = history.iter().rev().find(|r| r.best).unwrap();
+    assert_eq!(best.epoch, seed.best_epoch);
+    assert_eq!(best.val_accuracy, seed.val.as_ref().unwrap().accuracy);
+    assert_eq!(best.val_loss, Some(seed.val.as_ref().unwrap().loss));
+}
+
+#[test]
+fn a_refit_trains_on_all_sequences_for_the_epochs_its_setting_says() {
+    let data = classes(80, 2, 8);
+    let refit_epochs = |refit| {
+        let folder = tempfile::tempdir().unwrap();
+        let recipe = Recipe { epochs: Some(6), refit: Some(refit), ..recipe() };
+        let summary = trained(&recipe, &data, folder.path());
+        let history = metrics(folder.path());
+        let refitted: Vec<_> = history.iter().filter(|r| r.stage == Stage::Refit).collect();
+        assert!(refitted.iter().all(|r| r.val_loss.is_none()));
+        assert!(summary.val.is_some());
+        (refitted.len(), summary.seeds[0].best_epoch, std::fs::read(&summary.model).unwrap())
+    };
+    let (none, _, plain) = refit_epochs(Refit::None);
+    let (best, chosen, _) = refit_epochs(Refit::BestEpochs);
+    let (full, _, refitted) = refit_epochs(Refit::Full);
+    assert_eq!((none, best, full), (0, chosen, 6));
+    assert_ne!(plain, refitted);
+}
+
+#[test]
+fn without_validation_the_last_epoch_is_the_result() {
+    let (data, folder) = (classes(60, 2, 6), tempfile::tempdir().unwrap());
+    let recipe = Recipe { val_split: Some(0.0), epochs: Some(5), ..recipe() };
+    let summary = trained(&recipe, &data, folder.path());
+    assert_eq!(summary.val, None);
+    assert_eq!(summary.seeds[0].best_epoch, 5);
+}
+
+// ---- the run folder ----
+
+fn metrics(folder: &Path) -> Vec<EpochReport> {
+    let text = std::fs::read_to_string(folder.join("metrics.jsonl")).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn several_seeds_are_summarised_with_means_and_deviations() {
+    let (data, folder) = (classes(60, 3, 6), tempfile::tempdir().unwrap());
+    let recipe = Recipe { seed: Some(5), seeds: Some(3), epochs: Some(4), ..recipe() };
+    let summary = trained(&recipe, &data, folder.path());
+    let seeds: Vec<u64> = summary.seeds.iter().map(|s| s.seed).collect();
+    assert_eq!(seeds, [5, 6, 7]);
+    let accuracies: Vec<f64> =
+        summary.seeds.iter().map(|s| s.test.as_ref().unwrap().accuracy.unwrap()).collect();
+    let mean = accuracies.iter().sum::<f64>() / 3.0;
+    assert!((summary.test.as_ref().unwrap().accuracy.unwrap() - mean).abs() < 1e-12);
+    assert!(summary.test_sd.as_ref().unwrap().accuracy.is_some());
+    assert_eq!(metrics(folder.path()).len(), 12);
+    let best = summary.seeds.iter().find(|s| s.seed == summary.best_seed).unwrap();
+    assert!(
+        summary.seeds.iter().all(|s| s.val.as_ref().unwrap().accuracy <= best.val.as_ref().unwrap().accuracy)
+    );
+    assert_eq!(std::fs::read(&summary.model).unwrap(), std::fs::read(&best.model).unwrap());
+}
+
+#[test]
+fn one_of_several_seeds_is_the_model_that_seed_gives_alone() {
+    let data = classes(60, 2, 6);
+    let (both, alone) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let of = |seed, seeds| Recipe { seed: Some(seed), seeds: Some(seeds), epochs: Some(3), ..recipe() };
+    let two = trained(&of(1, 2), &data, both.path());
+    let one = trained(&of(2, 1), &data, alone.path());
+    assert_eq!(std::fs::read(&two.seeds[1].model).unwrap(), std::fs::read(&one.model).unwrap());
+}
+
+#[test]
+fn the_summary_has_the_keys_of_the_train_contract() {
+    let (data, folder) = (classes(60, 2, 6), tempfile::tempdir().unwrap());
+    let summary = trained(&Recipe { epochs: Some(2), ..recipe() }, &data, folder.path());
+    let text = std::fs::read_to_string(folder.path().join("summary.json")).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+    for key in
+        ["run", "model", "cell", "params", "bytes", "epochs", "seconds", "val", "test", "test_sd", "seeds"]
+    {
+        assert!(json.get(key).is_some(), "{key}");
+    }
+    for key in ["accuracy", "f1_macro", "f1", "loss", "n"] {
+        assert!(json["test"].get(key).is_some(), "{key}");
+    }
+    assert_eq!(json["bytes"]["total"], 4 * summary.params);
+    assert!(summary.run.is_absolute() && summary.model.is_absolute());
+    assert!(json["test_sd"].is_null());
+    let without_test = fastgrnn::data::Dataset { test: None, ..classes(60, 2, 6) };
+    let other = tempfile::tempdir().unwrap();
+    assert_eq!(trained(&Recipe { epochs: Some(2), ..recipe() }, &without_test, other.path()).test, None);
+}
+
+#[test]
+fn the_written_configuration_is_a_recipe_that_resolves_to_itself() {
+    let (data, folder) = (classes(60, 2, 6), tempfile::tempdir().unwrap());
+    let recipe = Recipe { epochs: Some(1), refit: Some(Refit::Full), ..recipe() };
+    trained(&recipe, &data, folder.path());
+    let again = Recipe::from_toml(folder.path().join("config.toml")).unwrap();
+    assert_eq!(again.resolve(&data).unwrap(), recipe.resolve(&data).unwrap());
+}
+
+// ---- bits ----
+
+/// What a run must reproduce: the models' bytes and every number of the metrics but the time.
+fn outcome(folder: &Path, seeds: std::ops::Range<u64>) -> (Vec<Vec<u8>>, Vec<EpochReport>) {
+    let models = seeds.map(|s| std::fs::read(folder.join(format!("seed-{s}/model.safetensors"))).unwrap());
+    let mut history = metrics(folder);
+    history.iter_mut().for_each(|r| r.seconds = 0.0);
+    (models.collect(), history)
+}
+
+/// Everything random at once: shuffling, noise, crops, initial states, two layers, a refit, seeds.
+fn eventful() -> Recipe {
+    Recipe {
+        epochs: Some(5),
+        seeds: Some(2),
+        layers: Some(2),
+        refit: Some(Refit::BestEpochs),
+        augment: Some("noise=0.1,shift=2,crop=0.8".parse().unwrap()),
+        initial_state: Some("random".parse().unwrap()),
+        class_weight: Some(ClassWeight::Balanced),
+        ..recipe()
+    }
+}
+
+#[test]
+fn the_model_is_the_same_on_one_and_on_several_threads() {
+    let data = classes(90, 3, 9);
+    let models = [1, 2, 3].map(|threads| {
+        let folder = tempfile::tempdir().unwrap();
+        let config = eventful().resolve(&data).unwrap();
+        let options = fastgrnn::train::RunOptions { threads, ..options(folder.path()) };
+        run(&config, &data, &options, &mut Silent).unwrap();
+        outcome(folder.path(), 0..2)
+    });
+    assert_eq!(models[0], models[1]);
+    assert_eq!(models[0], models[2]);
+}
+
+#[test]
+fn stopping_after_any_batch_and_resuming_changes_nothing() {
+    let data = classes(60, 2, 8);
+    let config = eventful().resolve(&data).unwrap();
+    let whole = tempfile::tempdir().unwrap();
+    let mut counter = Stopper::after(usize::MAX);
+    run(&config, &data, &options(whole.path()), &mut counter).unwrap();
+    let expected = outcome(whole.path(), 0..2);
+    let total = counter.asked;
+    assert!(total > 20, "{total}");
+    for every in [1, 3, 7] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut interruptions = 0;
+        loop {
+            let options = fastgrnn::train::RunOptions { resume: interruptions > 0, ..options(folder.path()) };
+            match run(&config, &data, &options, &mut Stopper::after(every)) {
+                Err(TrainError::Interrupted { out, .. }) => assert!(out.is_absolute()),
+                other => {
+                    other.unwrap();
+                    break;
+                }
+            }
+            interruptions += 1;
+        }
+        assert!(interruptions >= total / every - 1, "{interruptions}");
+        assert_eq!(outcome(folder.path(), 0..2), expected);
+    }
+}
+
+/// Dies in the middle of a batch, leaving the folder as a kill would.
+struct Killed {
+    left: usize,
+}
+
+impl Observer for Killed {
+    fn progress(&mut self, _: &Progress) {
+        assert!(self.left > 0, "killed");
+        self.left -= 1;
+    }
+}
+
+#[test]
+fn dying_at_any_point_and_resuming_changes_nothing() {
+    let data = classes(60, 2, 8);
+    let recipe = Recipe { checkpoint_every: Some(0.0), ..eventful() };
+    let config = recipe.resolve(&data).unwrap();
+    let whole = tempfile::tempdir().unwrap();
+    run(&config, &data, &options(whole.path()), &mut Silent).unwrap();
+    let expected = outcome(whole.path(), 0..2);
+    for left in [0, 5, 11, 17, 23, 40] {
+        let folder = tempfile::tempdir().unwrap();
+        for resume in [false, true] {
+            let options = fastgrnn::train::RunOptions { resume, ..options(folder.path()) };
+            let death = std::panic::catch_unwind(|| run(&config, &data, &options, &mut Killed { left }));
+            assert!(death.is_err() || left >= 40);
+        }
+        let options = fastgrnn::train::RunOptions { resume: true, ..options(folder.path()) };
+        run(&config, &data, &options, &mut Silent).unwrap();
+        assert_eq!(outcome(folder.path(), 0..2), expected, "killed after {left} batches");
+    }
+}
+
+#[test]
+fn resuming_a_finished_run_returns_its_summary_without_training() {
+    let (data, folder) = (classes(60, 2, 6), tempfile::tempdir().unwrap());
+    let config = Recipe { epochs: Some(3), ..recipe() }.resolve(&data).unwrap();
+    let first = run(&config, &data, &options(folder.path()), &mut Silent).unwrap();
+    let again = fastgrnn::train::RunOptions { resume: true, ..options(folder.path()) };
+    let second = run(&config, &data, &again, &mut Killed { left: 0 }).unwrap();
+    assert_eq!(first, second);
+}
+
+// ---- refusals ----
+
+#[test]
+fn a_folder_with_a_run_is_not_overwritten() {
+    let (data, folder) = (classes(60, 2, 6), tempfile::tempdir().unwrap());
+    let config = Recipe { epochs: Some(1), ..recipe() }.resolve(&data).unwrap();
+    run(&config, &data, &options(folder.path()), &mut Silent).unwrap();
+    let error = run(&config, &data, &options(folder.path()), &mut Silent).unwrap_err();
+    assert!(matches!(error, TrainError::Occupied { .. }));
+    assert!(error.to_string().contains("--resume"));
+}
+
+#[test]
+fn resuming_with_other_settings_names_the_keys_that_differ() {
+    let (data, folder) = (classes(60, 2, 6), tempfile::tempdir().unwrap());
+    let config = |recipe: Recipe| recipe.resolve(&data).unwrap();
+    run(&config(recipe()), &data, &options(folder.path()), &mut Stopper::after(1)).unwrap_err();
+    let changed = config(Recipe { lr: Some(0.5), hidden: Some(3), ..recipe() });
+    let resume = fastgrnn::train::RunOptions { resume: true, ..options(folder.path()) };
+    let error = run(&changed, &data, &resume, &mut Silent).unwrap_err();
+    let TrainError::ConfigChanged { differences, .. } = &error else { panic!("{error}") };
+    assert_eq!(differences, &["hidden was 8, is now 3", "lr was 0.01, is now 0.5"]);
+}
+
+#[test]
+fn resuming_on_other_data_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, mut other) = (classes(60, 2, 6), classes(60, 2, 6));
+    let Labels::Class { index, .. } = &mut other.train.y else { panic!("classes") };
+    index[3] = 1 - index[3];
+    let config = recipe().resolve(&data).unwrap();
+    run(&config, &data, &options(folder.path()), &mut Stopper::after(2)).unwrap_err();
+    let resume = fastgrnn::train::RunOptions { resume: true, ..options(folder.path()) };
+    let error = run(&config, &other, &resume, &mut Silent).unwrap_err();
+    assert!(matches!(error, TrainError::DataChanged { .. }), "{error}");
+}
+
+#[test]
+fn a_learning_rate_that_is_far_too_high_is_reported_as_divergence() {
+    let (data, folder) = (numbers(60), tempfile::tempdir().unwrap());
+    let recipe = Recipe {
+        optimizer: Some(Optimizer::Sgd),
+        lr: Some(1e6),
+        clip: Some(0.0),
+        update: Some(fastgrnn::cells::Nonlinearity::Relu),
+        ..recipe()
+    };
+    let config = recipe.resolve(&data).unwrap();
+    let error = run(&config, &data, &options(folder.path()), &mut Silent).unwrap_err();
+    let text = error.to_string();
+    assert!(matches!(error, TrainError::Diverged { seed: 0, .. }), "{text}");
+    for part in ["seed 0", "epoch 1", "--lr 300000", "--clip 1", "--start authors"] {
+        assert!(text.contains(part), "{text}");
+    }
+}
+
+#[test]
+fn one_class_only_is_refused() {
+    let mut data = classes(30, 2, 5);
+    let Labels::Class { index, .. } = &mut data.train.y else { panic!("classes") };
+    index.fill(1);
+    let error = recipe().resolve(&data).unwrap_err();
+    assert!(matches!(error, ConfigError::OneClass { .. }));
+    assert!(error.to_string().contains("'class 1'"), "{error}");
+}
