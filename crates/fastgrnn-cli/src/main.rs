@@ -1,3 +1,46 @@
-//! The `fastgrnn` command.
+//! The `fastgrnn` command: parse, call the library, print.
+//!
+//! Exit codes: 0 done, 1 failed, 2 misuse. Answers go to stdout, everything else to stderr; with
+//! `--json` the answer is exactly one JSON document.
 
-fn main() {}
+mod args;
+mod commands;
+mod console;
+mod interrupt;
+mod misuse;
+mod progress;
+mod runs;
+mod table;
+
+use args::{Cli, Command, DataCommand};
+use clap::Parser;
+use commands::{bench, completions, data, demo, eval, info, predict, train};
+use console::Console;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match run(cli) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            console::print_error(&error);
+            ExitCode::from(if error.is::<misuse::Misuse>() { 2 } else { 1 })
+        }
+    }
+}
+
+fn run(cli: Cli) -> anyhow::Result<()> {
+    let console = Console { json: cli.json, quiet: cli.quiet };
+    match cli.command {
+        Command::Demo(args) => demo::run(args, console),
+        Command::Train(args) => train::run(*args, console),
+        Command::Eval(args) => eval::run(args, console),
+        Command::Predict(args) => predict::run(args, console),
+        Command::Info(args) => info::run(&args, console),
+        Command::Data(DataCommand::List(args)) => data::list(&args, console),
+        Command::Data(DataCommand::Inspect(args)) => data::inspect(args, console),
+        Command::Data(DataCommand::Convert(args)) => data::convert(args, console),
+        Command::Bench(args) => bench::run(args, console),
+        Command::Completions(args) => completions::run(&args, console),
+    }
+}

@@ -14,7 +14,10 @@
 //! | [`metrics`] | accuracy, F1, confusion, regression errors |
 //! | [`model`] | the trained model and its file |
 //! | [`train`] | optimisers, schedules, the training run, checkpoints |
+//! | [`report`] | a run as a page: curves, confusion matrix, sizes |
+//! | [`bench`] | how fast a training step is, by itself and against PyTorch |
 pub mod batch;
+pub mod bench;
 pub mod cells;
 pub mod data;
 pub mod engine;
@@ -22,6 +25,7 @@ pub mod metrics;
 pub mod model;
 pub mod net;
 pub mod reference;
+pub mod report;
 pub mod rng;
 mod simd;
 pub mod train;

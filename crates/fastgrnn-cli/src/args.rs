@@ -1,0 +1,313 @@
+//! Every flag of every command. Training settings are declared in the library, once, for recipe
+//! files and flags alike.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use fastgrnn::data::{LabelKind, Request};
+use fastgrnn::train::Recipe;
+use std::path::PathBuf;
+
+/// Recordings in, kilobyte recurrent network out: train FastGRNN, FastRNN, GRU, LSTM and others.
+#[derive(Debug, Parser)]
+#[command(name = "fastgrnn", version, arg_required_else_help = true)]
+#[command(after_help = "Start with `fastgrnn demo`. Exit codes: 0 done, 1 failed, 2 misuse.")]
+pub struct Cli {
+    /// Print exactly one JSON document on stdout
+    #[arg(long, global = true, help_heading = "Output")]
+    pub json: bool,
+    /// No progress and no notes on stderr
+    #[arg(short, long, global = true, help_heading = "Output")]
+    pub quiet: bool,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Train on the built-in handwritten digits and show the result: no files needed
+    Demo(DemoArgs),
+    /// Train a network from a recipe or from flags
+    Train(Box<TrainArgs>),
+    /// Measure a model on labelled data
+    Eval(EvalArgs),
+    /// Say what a model makes of unlabelled sequences
+    Predict(PredictArgs),
+    /// Show what is in a model file
+    Info(InfoArgs),
+    /// List, inspect and convert data sets
+    #[command(subcommand)]
+    Data(DataCommand),
+    /// Measure speed
+    Bench(BenchArgs),
+    /// Print a completion script for a shell
+    Completions(CompletionsArgs),
+}
+
+#[derive(Debug, Args)]
+pub struct DemoArgs {
+    /// Run folder [default: a fresh one under runs/]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    #[command(flatten)]
+    pub threads: Threads,
+}
+
+#[derive(Debug, Args)]
+pub struct TrainArgs {
+    /// Recipe file; flags override it
+    #[arg(value_name = "RECIPE.toml")]
+    pub recipe: Option<PathBuf>,
+    #[command(flatten)]
+    pub flags: Recipe,
+    #[command(flatten)]
+    pub threads: Threads,
+    /// Run folder [default: a fresh one, runs/<dataset>-<cell>-<n>]
+    #[arg(long, value_name = "DIR", help_heading = "Run")]
+    pub out: Option<PathBuf>,
+    /// Continue the run in --out (by default the newest of this data set and cell)
+    #[arg(long, help_heading = "Run")]
+    pub resume: bool,
+}
+
+/// How many threads work; results are the same for any number.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct Threads {
+    /// Worker threads [default: all cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), help_heading = "Run")]
+    threads: Option<u16>,
+}
+
+impl Threads {
+    /// The number to use.
+    pub fn count(self) -> usize {
+        match self.threads {
+            Some(n) => usize::from(n),
+            None => std::thread::available_parallelism().map_or(1, usize::from),
+        }
+    }
+}
+
+/// How to read data, for commands that do not train.
+#[derive(Debug, Default, Args)]
+pub struct ReadArgs {
+    /// Where known data sets lie [default: $FASTGRNN_DATA, then ../shared/data]
+    #[arg(long, value_name = "DIR", help_heading = "Data")]
+    pub data_dir: Option<PathBuf>,
+    /// Cut or join every sequence into this many time steps
+    #[arg(long, value_name = "N", help_heading = "Data")]
+    pub timesteps: Option<usize>,
+    /// Cut long recordings into windows of this many rows
+    #[arg(long, value_name = "N", help_heading = "Data")]
+    pub window: Option<usize>,
+    /// Rows from the start of one window to the next [default: the window]
+    #[arg(long, value_name = "N", help_heading = "Data")]
+    pub stride: Option<usize>,
+    /// CSV column that tells sequences apart
+    #[arg(long, value_name = "COLUMN", help_heading = "Data")]
+    pub id_col: Option<String>,
+    /// CSV column with the label
+    #[arg(long, value_name = "COLUMN", help_heading = "Data")]
+    pub label_col: Option<String>,
+    /// CSV column with the group (subject, recording)
+    #[arg(long, value_name = "COLUMN", help_heading = "Data")]
+    pub group_col: Option<String>,
+    /// CSV columns to use as features, separated by commas
+    #[arg(long, value_name = "COLUMN,…", value_delimiter = ',', help_heading = "Data")]
+    pub columns: Option<Vec<String>>,
+    /// CSV columns to leave out, separated by commas
+    #[arg(long, value_name = "COLUMN,…", value_delimiter = ',', help_heading = "Data")]
+    pub drop: Option<Vec<String>>,
+    /// Whether labels are classes or numbers
+    #[arg(long, value_enum, default_value = "auto", help_heading = "Data")]
+    pub labels: LabelsArg,
+    /// Most bytes to read or unpack [default: 4 GiB]
+    #[arg(long, value_name = "BYTES", help_heading = "Data")]
+    pub size_limit: Option<u64>,
+}
+
+/// [`LabelKind`] as a flag.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub enum LabelsArg {
+    /// Text and few distinct integers are classes; other numbers are values
+    #[default]
+    Auto,
+    /// Classes, whatever they look like
+    Class,
+    /// Numbers to regress
+    Value,
+}
+
+impl ReadArgs {
+    /// These options over `base`, for `source`.
+    pub fn request(self, base: Request, source: &str, test: Option<PathBuf>) -> Request {
+        let labels = match self.labels {
+            LabelsArg::Auto => base.labels,
+            LabelsArg::Class => LabelKind::Class,
+            LabelsArg::Value => LabelKind::Value,
+        };
+        Request {
+            source: source.to_owned(),
+            test: test.or(base.test),
+            data_dir: self.data_dir.or(base.data_dir),
+            timesteps: self.timesteps.or(base.timesteps),
+            window: self.window.or(base.window),
+            stride: self.stride.or(base.stride),
+            id_col: self.id_col.or(base.id_col),
+            label_col: self.label_col.or(base.label_col),
+            group_col: self.group_col.or(base.group_col),
+            columns: self.columns.unwrap_or(base.columns),
+            drop: self.drop.unwrap_or(base.drop),
+            labels,
+            size_limit: self.size_limit.unwrap_or(base.size_limit),
+            expect_dim: base.expect_dim,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct EvalArgs {
+    /// Model file, or the run folder that holds one
+    pub model: PathBuf,
+    /// What to evaluate on: a known name, a file or a folder
+    #[arg(long, value_name = "NAME|PATH")]
+    pub dataset: String,
+    /// Test set, where the data set does not bring its own
+    #[arg(long, value_name = "PATH")]
+    pub test: Option<PathBuf>,
+    /// Which part of the data set [default: test, or all of it where there is no test part]
+    #[arg(long, value_enum)]
+    pub split: Option<Split>,
+    /// Write each prediction with its scores as CSV
+    #[arg(long, value_name = "FILE.csv")]
+    pub predictions: Option<PathBuf>,
+    #[command(flatten)]
+    pub read: ReadArgs,
+    #[command(flatten)]
+    pub threads: Threads,
+}
+
+/// A part of a data set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Split {
+    /// What the chosen seed learnt from
+    Train,
+    /// What its epoch was chosen on
+    Val,
+    /// The test set
+    Test,
+    /// Everything
+    All,
+}
+
+impl Split {
+    /// Its name in answers.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Train => "train",
+            Self::Val => "val",
+            Self::Test => "test",
+            Self::All => "all",
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct PredictArgs {
+    /// Model file, or the run folder that holds one
+    pub model: PathBuf,
+    /// Sequences: any format that training reads
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub read: ReadArgs,
+    #[command(flatten)]
+    pub threads: Threads,
+}
+
+#[derive(Debug, Args)]
+pub struct InfoArgs {
+    /// Model file, or the run folder that holds one
+    pub model: PathBuf,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum DataCommand {
+    /// Data sets known by name, and whether they are here
+    List(DataListArgs),
+    /// What is in a data set: sizes, lengths, classes, features
+    Inspect(DataInspectArgs),
+    /// Write a data set as .npz, .csv or .ts
+    Convert(DataConvertArgs),
+}
+
+#[derive(Debug, Args)]
+pub struct DataListArgs {
+    /// Where known data sets lie [default: $FASTGRNN_DATA, then ../shared/data]
+    #[arg(long, value_name = "DIR")]
+    pub data_dir: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct DataInspectArgs {
+    /// A known name, a file or a folder
+    #[arg(value_name = "NAME|PATH")]
+    pub dataset: String,
+    /// Test set, where the data set does not bring its own
+    #[arg(long, value_name = "PATH")]
+    pub test: Option<PathBuf>,
+    #[command(flatten)]
+    pub read: ReadArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct DataConvertArgs {
+    /// A known name, a file or a folder
+    #[arg(value_name = "NAME|PATH")]
+    pub dataset: String,
+    /// File to write; its ending says the format
+    pub output: PathBuf,
+    /// Test set, where the data set does not bring its own
+    #[arg(long, value_name = "PATH")]
+    pub test: Option<PathBuf>,
+    /// Overwrite files that are there
+    #[arg(long)]
+    pub force: bool,
+    #[command(flatten)]
+    pub read: ReadArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct BenchArgs {
+    #[command(subcommand)]
+    pub what: BenchCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum BenchCommand {
+    /// Time one training step at the shapes of the paper's data sets
+    Train(BenchTrainArgs),
+}
+
+#[derive(Debug, Args)]
+pub struct BenchTrainArgs {
+    /// Measure PyTorch in the same run; installs it into the user's cache if no python3 has it
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub against: Option<Rival>,
+    /// The Python that has torch
+    #[arg(long, value_name = "PATH", requires = "against")]
+    pub python: Option<PathBuf>,
+    #[command(flatten)]
+    pub threads: Threads,
+}
+
+/// Whom to measure against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Rival {
+    /// PyTorch on the CPU
+    Torch,
+}
+
+#[derive(Debug, Args)]
+pub struct CompletionsArgs {
+    /// The shell
+    #[arg(value_enum)]
+    pub shell: clap_complete::Shell,
+}

@@ -1,0 +1,183 @@
+//! `fastgrnn data list|inspect|convert`
+
+use crate::args::{DataConvertArgs, DataInspectArgs, DataListArgs};
+use crate::console::Console;
+use crate::misuse::misuse;
+use crate::table::{facts, table};
+use anyhow::Context;
+use fastgrnn::data::{self, Dataset, Examples, Labels, Request};
+use fastgrnn::report::{count, number};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+/// Data sets known by name.
+pub fn list(args: &DataListArgs, console: Console) -> anyhow::Result<()> {
+    let sets = data::known_sets(args.data_dir.as_deref());
+    console.answer(&json!({ "datasets": sets }), || {
+        let rows = sets.iter().map(|s| {
+            let place = match (&s.path, s.found) {
+                (Some(path), true) => path.display().to_string(),
+                (None, true) => "built in".into(),
+                (_, false) => "missing".into(),
+            };
+            let size = |n: usize| count(n as u64);
+            vec![
+                s.name.clone(),
+                size(s.train),
+                size(s.test),
+                s.steps.to_string(),
+                s.features.to_string(),
+                s.classes.to_string(),
+                s.licence.clone(),
+                place,
+            ]
+        });
+        let rows: Vec<_> = rows.collect();
+        let mut text = table(&["name", "train", "test", "T", "D", "classes", "licence", "where"], &rows);
+        for set in &sets {
+            text.push_str(&format!("\n  {}: {}", set.name, set.description));
+        }
+        text.push_str(
+            "\n\nA missing set says what to download when you ask for it: fastgrnn data inspect NAME\n",
+        );
+        text
+    })
+}
+
+/// What is in a data set.
+pub fn inspect(args: DataInspectArgs, console: Console) -> anyhow::Result<()> {
+    let request = args.read.request(Request::default(), &args.dataset, args.test);
+    let data =
+        data::load(&request).with_context(|| format!("cannot read the data set '{}'", args.dataset))?;
+    let answer = json!({
+        "name": data.name,
+        "features": data.features,
+        "dim": data.train.x.dim(),
+        "train": part_json(&data.train),
+        "test": data.test.as_ref().map(part_json),
+        "notes": data.notes,
+    });
+    console.answer(&answer, || describe(&data))
+}
+
+/// Writes a data set in another format.
+pub fn convert(args: DataConvertArgs, console: Console) -> anyhow::Result<()> {
+    if args.output.exists() && !args.force {
+        return Err(misuse(format!(
+            "{} is already there; add --force to overwrite it, or choose another name",
+            args.output.display()
+        )));
+    }
+    let request = args.read.request(Request::default(), &args.dataset, args.test);
+    let data =
+        data::load(&request).with_context(|| format!("cannot read the data set '{}'", args.dataset))?;
+    data.notes.iter().for_each(|note| console.note(note));
+    let files: Vec<PathBuf> = data::write(&data, &args.output).context("cannot write the data set")?;
+    let answer = json!({
+        "files": files,
+        "train": data.train.len(),
+        "test": data.test.as_ref().map(Examples::len),
+    });
+    console.answer(&answer, || files.iter().map(|f| format!("wrote {}\n", f.display())).collect())
+}
+
+fn class_counts(index: &[u32], classes: usize) -> Vec<u64> {
+    let mut counts = vec![0; classes];
+    index.iter().for_each(|&c| counts[c as usize] += 1);
+    counts
+}
+
+fn groups(part: &Examples) -> Option<usize> {
+    let groups = part.group.as_ref()?;
+    Some(groups.iter().collect::<std::collections::BTreeSet<_>>().len())
+}
+
+fn part_json(part: &Examples) -> Value {
+    let (classes, targets) = match &part.y {
+        Labels::Class { index, names } => {
+            let counts = class_counts(index, names.len());
+            let pairs: Vec<Value> =
+                names.iter().zip(counts).map(|(name, n)| json!({ "name": name, "n": n })).collect();
+            (Some(pairs), None)
+        }
+        Labels::Value { width, .. } => (None, Some(*width)),
+        Labels::None => (None, None),
+    };
+    json!({
+        "n": part.len(),
+        "steps": { "min": part.x.min_steps(), "max": part.x.max_steps() },
+        "classes": classes,
+        "targets": targets,
+        "groups": groups(part),
+    })
+}
+
+fn describe(data: &Dataset) -> String {
+    let mut rows = vec![("name", data.name.clone())];
+    let part = |p: &Examples| {
+        let steps = match (p.x.min_steps(), p.x.max_steps()) {
+            (low, high) if low == high => format!("{low} steps"),
+            (low, high) => format!("{low} to {high} steps"),
+        };
+        let groups = groups(p).map_or(String::new(), |n| format!(", {n} groups"));
+        format!("{} sequences of {steps}{groups}", count(p.len() as u64))
+    };
+    rows.push(("train", part(&data.train)));
+    rows.push(("test", data.test.as_ref().map_or("none; name one with --test".into(), part)));
+    rows.push(("features", format!("{} a step", data.train.x.dim())));
+    let mut text = facts(&rows);
+    for note in &data.notes {
+        text.push_str(&format!("  note: {note}\n"));
+    }
+    text.push('\n');
+    text.push_str(&classes_table(data));
+    text.push_str(&features_table(data));
+    text
+}
+
+fn classes_table(data: &Dataset) -> String {
+    let Labels::Class { index, names } = &data.train.y else {
+        return String::new();
+    };
+    let train = class_counts(index, names.len());
+    let test = match data.test.as_ref().map(|t| &t.y) {
+        Some(Labels::Class { index, .. }) => Some(class_counts(index, names.len())),
+        _ => None,
+    };
+    let rows: Vec<Vec<String>> = (0..names.len())
+        .map(|c| {
+            let test = test.as_ref().map_or("-".into(), |t| count(t[c]));
+            vec![names[c].clone(), count(train[c]), test]
+        })
+        .collect();
+    table(&["class", "train", "test"], &rows) + "\n"
+}
+
+/// Features of a table; a wide one shows that many and says how many more there are.
+const MOST_FEATURES: usize = 20;
+
+fn features_table(data: &Dataset) -> String {
+    let x = &data.train.x;
+    let mut spans = vec![(f32::INFINITY, f32::NEG_INFINITY, 0.0f64, 0u64); x.dim()];
+    for i in 0..x.len() {
+        for (j, &v) in x.get(i).iter().enumerate() {
+            let (low, high, sum, n) = &mut spans[j % x.dim()];
+            (*low, *high, *sum, *n) = (low.min(v), high.max(v), *sum + f64::from(v), *n + 1);
+        }
+    }
+    let rows: Vec<Vec<String>> = spans
+        .iter()
+        .take(MOST_FEATURES)
+        .enumerate()
+        .map(|(j, (low, high, sum, n))| {
+            let name =
+                data.features.as_ref().and_then(|f| f.get(j)).cloned().unwrap_or_else(|| j.to_string());
+            vec![name, number(f64::from(*low)), number(sum / (*n).max(1) as f64), number(f64::from(*high))]
+        })
+        .collect();
+    let mut text = table(&["feature", "smallest", "mean", "largest"], &rows);
+    if x.dim() > MOST_FEATURES {
+        text.push_str(&format!("  … and {} more\n", x.dim() - MOST_FEATURES));
+    }
+    text
+}

@@ -1,0 +1,57 @@
+//! `fastgrnn predict`
+
+use crate::args::PredictArgs;
+use crate::commands::model;
+use crate::console::Console;
+use anyhow::Context;
+use fastgrnn::data::{self, Unlabelled};
+use fastgrnn::model::{Model, Predictions};
+use serde_json::{Value, json};
+
+/// Prints one line a sequence.
+pub fn run(args: PredictArgs, console: Console) -> anyhow::Result<()> {
+    let model = model::load(&args.model)?;
+    let source = args.file.display().to_string();
+    let request = args.read.request(model::request_of(&model), &source, None);
+    let input =
+        data::load_unlabelled(&args.file, &request).with_context(|| format!("cannot read {source}"))?;
+    input.notes.iter().for_each(|note| console.note(note));
+    let predictions = model
+        .predict(&input.x, args.threads.count())
+        .with_context(|| format!("the model does not fit {source}"))?;
+    let rows: Vec<Value> = (0..predictions.len()).map(|i| row(&model, &input, &predictions, i)).collect();
+    let answer = json!({ "n": rows.len(), "labels": model.labels(), "predictions": rows });
+    console
+        .answer(&answer, || (0..predictions.len()).map(|i| line(&model, &input, &predictions, i)).collect())
+}
+
+fn row(model: &Model, input: &Unlabelled, predictions: &Predictions, i: usize) -> Value {
+    let values = predictions.row(i);
+    match predictions.classes.get(i) {
+        Some(&class) => json!({
+            "index": i,
+            "id": input.ids.get(i),
+            "class": class,
+            "label": model.labels()[class as usize],
+            "probability": values[class as usize],
+            "scores": values,
+        }),
+        None => json!({ "index": i, "id": input.ids.get(i), "values": values }),
+    }
+}
+
+/// Index, class and probability (or the numbers), separated by tabs for other programs.
+fn line(model: &Model, input: &Unlabelled, predictions: &Predictions, i: usize) -> String {
+    let values = predictions.row(i);
+    let index = i.to_string();
+    let id = input.ids.get(i).filter(|id| **id != index).map_or(String::new(), |id| format!("\t{id}"));
+    match predictions.classes.get(i) {
+        Some(&class) => {
+            format!("{index}\t{}\t{:.4}{id}\n", model.labels()[class as usize], values[class as usize])
+        }
+        None => {
+            let numbers: Vec<String> = values.iter().map(f32::to_string).collect();
+            format!("{index}\t{}{id}\n", numbers.join("\t"))
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! The report that a finished training leaves in its run folder.
+
+use anyhow::Context;
+use fastgrnn::data::Dataset;
+use fastgrnn::model::Model;
+use fastgrnn::report::RunReport;
+use fastgrnn::train::{Config, SeedRecord, Summary};
+use std::io::Write;
+use std::path::Path;
+
+/// Writes `report.html` and its plots.
+pub fn write(
+    summary: &Summary,
+    config: &Config,
+    records: &[SeedRecord],
+    data: &Dataset,
+) -> anyhow::Result<()> {
+    let model = Model::load(&summary.model).context("cannot report on the run")?;
+    let command = format!("fastgrnn train {}", summary.run.join("config.toml").display());
+    let report = RunReport::of_run(summary, config, records, &model, data, &command);
+    for plot in report.plots() {
+        write_whole(&summary.run.join("plots").join(plot.name), plot.svg.as_bytes())?;
+    }
+    write_whole(&summary.run.join("report.html"), report.html().as_bytes())
+}
+
+/// Writes a file so that it is there whole or not at all.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let write = || -> std::io::Result<()> {
+        std::fs::create_dir_all(folder)?;
+        let mut file = tempfile::NamedTempFile::new_in(folder)?;
+        file.write_all(bytes)?;
+        file.as_file().sync_all()?;
+        file.persist(path)?;
+        Ok(())
+    };
+    write().with_context(|| format!("cannot write {}", path.display()))
+}

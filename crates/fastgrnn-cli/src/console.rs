@@ -1,0 +1,87 @@
+//! Where output goes: answers to stdout, everything else to stderr.
+//!
+//! With `--json` an answer is one JSON document and nothing else reaches stdout. A reader that has
+//! gone away (`fastgrnn … | head`) ends the output quietly: it is no failure and never a panic.
+
+use std::io::{self, ErrorKind, IsTerminal, Write};
+
+/// How to talk to whoever started the command.
+#[derive(Clone, Copy, Debug)]
+pub struct Console {
+    /// Print one JSON document.
+    pub json: bool,
+    /// No progress, no notes.
+    pub quiet: bool,
+}
+
+impl Console {
+    /// Prints the command's answer: `value` as JSON, or the text for people.
+    pub fn answer(&self, value: &impl serde::Serialize, text: impl FnOnce() -> String) -> anyhow::Result<()> {
+        let text = if self.json { serde_json::to_string_pretty(value)? + "\n" } else { text() };
+        Ok(self.print(&text)?)
+    }
+
+    /// Prints text to stdout as it is.
+    pub fn print(&self, text: &str) -> io::Result<()> {
+        let mut out = io::stdout().lock();
+        match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+            result => result,
+        }
+    }
+
+    /// Prints a line for people to stderr.
+    pub fn note(&self, line: &str) {
+        if !self.quiet {
+            let _ = writeln!(io::stderr(), "{line}");
+        }
+    }
+
+    /// Whether progress may redraw lines.
+    pub fn is_live(&self) -> bool {
+        !self.quiet && io::stderr().is_terminal()
+    }
+}
+
+/// Prints a failure as one block: what failed, then each cause under it.
+pub fn print_error(error: &anyhow::Error) {
+    let _ = io::stderr().write_all(error_block(error).as_bytes());
+}
+
+fn error_block(error: &anyhow::Error) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for cause in error.chain().map(ToString::to_string) {
+        // A wrapper that already quotes its cause would say everything twice.
+        if lines.last().is_none_or(|above| !above.contains(&cause)) {
+            lines.push(cause);
+        }
+    }
+    let mut block = String::new();
+    for (depth, line) in lines.iter().enumerate() {
+        let lead = if depth == 0 { "error: " } else { "  because: " };
+        let indent = " ".repeat(lead.len());
+        block.push_str(&format!("{lead}{}\n", line.replace('\n', &format!("\n{indent}"))));
+    }
+    block
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anyhow::anyhow;
+
+    #[test]
+    fn an_error_is_one_block_without_repeating_itself() {
+        let inner = anyhow!("a.csv, line 3: 'x' is not a number");
+        let same = inner.context("cannot read: a.csv, line 3: 'x' is not a number");
+        assert_eq!(
+            error_block(&same.context("cannot load the data set")),
+            "error: cannot load the data set\n  because: cannot read: a.csv, line 3: 'x' is not a number\n"
+        );
+    }
+
+    #[test]
+    fn lines_of_a_message_stay_aligned() {
+        assert_eq!(error_block(&anyhow!("one\ntwo")), "error: one\n       two\n");
+    }
+}

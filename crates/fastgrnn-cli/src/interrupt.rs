@@ -1,0 +1,26 @@
+//! Ctrl-C: the first asks the run to stop at a safe place, the second ends the program.
+
+use std::io::Write;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+static PRESSED: AtomicUsize = AtomicUsize::new(0);
+
+/// Exit code of a program ended by the interrupt signal.
+const INTERRUPTED: i32 = 130;
+
+/// Takes over Ctrl-C for the rest of the program. Without a handler the run still resumes from
+/// its last checkpoint, so that this fails is no reason to stop.
+pub fn listen() {
+    let _ = ctrlc::set_handler(|| {
+        if PRESSED.fetch_add(1, Ordering::SeqCst) > 0 {
+            std::process::exit(INTERRUPTED);
+        }
+        let _ =
+            writeln!(std::io::stderr(), "\nstopping after this batch; press Ctrl-C again to stop at once");
+    });
+}
+
+/// Whether Ctrl-C was pressed.
+pub fn is_asked() -> bool {
+    PRESSED.load(Ordering::SeqCst) > 0
+}

@@ -1,0 +1,164 @@
+//! A training run as it is seen: a bar on a terminal, a line now and then otherwise.
+
+use crate::console::Console;
+use crate::interrupt;
+use fastgrnn::report::{count, duration, fraction, number};
+use fastgrnn::train::{EpochReport, Observer, Progress, SeedResult, SeedStarted, Stage};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::time::{Duration, Instant};
+
+/// Without a terminal, seconds between lines.
+const BETWEEN_LINES: Duration = Duration::from_secs(10);
+
+/// Watches a run, shows it, and passes Ctrl-C on to it.
+pub struct Watcher {
+    console: Console,
+    bar: Option<ProgressBar>,
+    seeds: usize,
+    best: Option<f64>,
+    last_line: Option<Instant>,
+}
+
+impl Watcher {
+    /// A watcher that shows what the console allows.
+    pub fn new(console: Console) -> Self {
+        Self { console, bar: None, seeds: 1, best: None, last_line: None }
+    }
+
+    fn line(&self, text: &str) {
+        match &self.bar {
+            Some(bar) => bar.suspend(|| self.console.note(text)),
+            None => self.console.note(text),
+        }
+    }
+
+    fn name(&self, seed: u64, stage: Stage) -> String {
+        let mut name = if self.seeds > 1 { format!("seed {seed}") } else { "training".to_owned() };
+        if stage == Stage::Refit {
+            name.push_str(", refit");
+        }
+        name
+    }
+
+    fn finish_bar(&mut self) {
+        if let Some(bar) = self.bar.take() {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn new_bar(batches: u64) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(batches), ProgressDrawTarget::stderr_with_hz(8));
+    let style = ProgressStyle::with_template("{prefix} [{bar:24.cyan/blue}] {msg} · {eta} left");
+    // The template is constant; a broken one would only lose colour.
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> "));
+    bar
+}
+
+fn epoch_text(report: &EpochReport) -> String {
+    let mut text = format!("epoch {}/{} · loss {}", report.epoch, report.epochs, number(report.train_loss));
+    match (report.val_accuracy, report.val_loss) {
+        (Some(accuracy), _) => text.push_str(&format!(" · val {}", fraction(accuracy, None))),
+        (None, Some(loss)) => text.push_str(&format!(" · val loss {}", number(loss))),
+        (None, None) => {}
+    }
+    text
+}
+
+impl Observer for Watcher {
+    fn seed_started(&mut self, event: &SeedStarted) {
+        self.seeds = event.of;
+        self.best = None;
+        self.last_line = None;
+        let resumed = match event.resumed_after {
+            0 => String::new(),
+            n => format!(", continuing after epoch {n}"),
+        };
+        self.line(&format!(
+            "seed {} ({} of {}): {} parameters; {} sequences to train on, {} to validate, {} to test; {} epochs{resumed}",
+            event.seed,
+            event.index + 1,
+            event.of,
+            count(event.params as u64),
+            count(event.train as u64),
+            count(event.val as u64),
+            count(event.test as u64),
+            event.epochs,
+        ));
+    }
+
+    fn progress(&mut self, event: &Progress) {
+        if !self.console.is_live() {
+            return;
+        }
+        let length = (event.epochs * event.batches) as u64;
+        let done = ((event.epoch - 1) * event.batches + event.batch) as u64;
+        let prefix = self.name(event.seed, event.stage);
+        let fresh = self.bar.as_ref().is_none_or(|b| b.prefix() != prefix);
+        if fresh {
+            self.finish_bar();
+            let bar = new_bar(length);
+            bar.set_prefix(prefix);
+            // What a checkpoint had done must not count as speed.
+            bar.set_position(done);
+            bar.reset_eta();
+            self.bar = Some(bar);
+        }
+        let Some(bar) = &self.bar else { return };
+        bar.set_length(length);
+        bar.set_position(done);
+        let best = self.best.map_or(String::new(), |b| format!(" · val {}", fraction(b, None)));
+        bar.set_message(format!(
+            "epoch {}/{} · loss {}{best}",
+            event.epoch,
+            event.epochs,
+            number(event.loss)
+        ));
+    }
+
+    fn epoch(&mut self, report: &EpochReport) {
+        self.best = report.val_accuracy;
+        if self.bar.is_some() {
+            return;
+        }
+        let due =
+            self.last_line.is_none_or(|t| t.elapsed() >= BETWEEN_LINES) || report.epoch == report.epochs;
+        if due {
+            self.last_line = Some(Instant::now());
+            let name = self.name(report.seed, report.stage);
+            self.line(&format!("{name}: {}", epoch_text(report)));
+        }
+    }
+
+    fn seed_finished(&mut self, result: &SeedResult) {
+        self.finish_bar();
+        let accuracy = |name: &str, s: &Option<fastgrnn::metrics::Scores>| match s {
+            Some(s) => match s.accuracy {
+                Some(a) => format!(", {name} {}", fraction(a, None)),
+                None => format!(", {name} loss {}", number(s.loss)),
+            },
+            None => String::new(),
+        };
+        self.line(&format!(
+            "seed {}: kept epoch {} of {}{}{}, {}",
+            result.seed,
+            result.best_epoch,
+            result.epochs,
+            accuracy("validation", &result.val),
+            accuracy("test", &result.test),
+            duration(result.seconds)
+        ));
+    }
+
+    fn note(&mut self, line: &str) {
+        self.line(line);
+    }
+
+    fn should_stop(&mut self) -> bool {
+        let stop = interrupt::is_asked();
+        if stop {
+            self.finish_bar();
+        }
+        stop
+    }
+}

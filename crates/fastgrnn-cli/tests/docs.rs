@@ -1,0 +1,88 @@
+//! The documentation says what the code does: pages are compared with declarations.
+
+use clap::{Arg, Args};
+use fastgrnn::train::Recipe;
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// One table a heading of the help, one row a key.
+fn keys() -> String {
+    let command = Recipe::augment_args(clap::Command::new("recipe"));
+    let mut text = String::new();
+    let mut heading = String::new();
+    for arg in command.get_arguments() {
+        let own = arg.get_help_heading().unwrap_or_default();
+        if own != heading {
+            heading = own.to_owned();
+            text.push_str(&format!(
+                "\n### {heading}\n\n| key | value | what it does |\n| --- | --- | --- |\n"
+            ));
+        }
+        text.push_str(&row(arg));
+    }
+    text
+}
+
+fn row(arg: &Arg) -> String {
+    let choices: Vec<String> =
+        arg.get_possible_values().iter().map(|v| format!("`{}`", v.get_name())).collect();
+    let value = if choices.is_empty() {
+        let names = arg.get_value_names().unwrap_or_default();
+        names.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(" ")
+    } else {
+        choices.join(", ")
+    };
+    let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+    let cell = |text: &str| text.replace('|', "\\|").replace('\n', " ");
+    format!("| `{}` | {} | {} |\n", arg.get_long().unwrap_or_default(), cell(&value), cell(&help))
+}
+
+#[test]
+fn the_page_of_recipe_keys_is_made_from_their_declaration() {
+    let path = root().join("docs/recipes.md");
+    let page = std::fs::read_to_string(&path).unwrap();
+    let (before, rest) = page.split_once("<!-- keys -->\n").unwrap();
+    let (_, after) = rest.split_once("<!-- /keys -->").unwrap();
+    let fresh = format!("{before}<!-- keys -->\n{}\n<!-- /keys -->{after}", keys());
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(&path, fresh).unwrap();
+        return;
+    }
+    assert!(page == fresh, "docs/recipes.md is stale: UPDATE_DOCS=1 cargo test -p fastgrnn-cli --test docs");
+}
+
+#[test]
+fn every_key_of_a_recipe_is_a_flag() {
+    let command = Recipe::augment_args(clap::Command::new("recipe"));
+    let flags: Vec<&str> = command.get_arguments().filter_map(Arg::get_long).collect();
+    assert_eq!(flags, Recipe::keys());
+}
+
+#[test]
+fn every_recipe_in_the_repository_is_a_recipe() {
+    let Ok(folder) = std::fs::read_dir(root().join("recipes")) else { return };
+    for file in folder.map(|f| f.unwrap().path()).filter(|p| p.extension().is_some_and(|e| e == "toml")) {
+        let recipe = Recipe::from_toml(&file).unwrap();
+        assert!(recipe.dataset.is_some(), "{} names no data set", file.display());
+    }
+}
+
+#[test]
+fn links_between_pages_lead_somewhere() {
+    let mut pages = vec![root().join("README.md"), root().join("ARCHITECTURE.md")];
+    pages.extend(std::fs::read_dir(root().join("docs")).unwrap().map(|f| f.unwrap().path()));
+    for page in pages {
+        let text = std::fs::read_to_string(&page).unwrap();
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let target = link.split('#').next().unwrap_or_default();
+            if target.is_empty() || target.contains("://") {
+                continue;
+            }
+            let file = page.parent().unwrap().join(target);
+            assert!(file.exists(), "{} links to {target}, which is not there", page.display());
+        }
+    }
+}

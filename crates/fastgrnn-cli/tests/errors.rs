@@ -1,0 +1,178 @@
+//! Each way to go wrong once: exit code, an empty stdout, and a message that helps.
+
+mod common;
+
+use common::{command, fails, json, run, trained};
+use std::path::Path;
+
+fn write(folder: &Path, name: &str, content: impl AsRef<[u8]>) {
+    std::fs::write(folder.join(name), content).unwrap();
+}
+
+/// Two columns and a label, `n` rows.
+fn rows(n: usize) -> String {
+    (0..n).map(|i| format!("{}.5,{}.25,{}\n", i % 7, i % 3, if i % 2 == 0 { "up" } else { "down" })).collect()
+}
+
+#[test]
+fn misuse_of_the_command_line_is_exit_code_2() {
+    let t = trained().path();
+    fails(t, &["frobnicate"], 2, &["frobnicate"]);
+    fails(t, &["train", "--hiden", "3"], 2, &["--hiden", "--hidden"]);
+    fails(t, &["train", "--dataset", "digits", "--cell", "gruu"], 2, &["gruu", "'gru'"]);
+    fails(t, &["train"], 2, &["nothing to train on", "--dataset"]);
+    fails(t, &["train", "--resume"], 2, &["--resume", "--out"]);
+    fails(t, &["train", "--dataset", "digits", "--threads", "0"], 2, &["--threads"]);
+    fails(t, &["eval", "run"], 2, &["--dataset"]);
+    fails(t, &["bench", "train", "--python", "python3"], 2, &["--against"]);
+}
+
+#[test]
+fn failures_keep_stdout_empty_with_json_too() {
+    fails(trained().path(), &["info", "nothing-here", "--json"], 1, &["nothing-here"]);
+}
+
+#[test]
+fn an_unknown_data_set_names_the_known_ones() {
+    fails(trained().path(), &["train", "--dataset", "digts"], 1, &["digts", "digits", "mnist"]);
+}
+
+#[test]
+fn a_known_set_that_is_missing_says_what_to_download() {
+    let empty = tempfile::tempdir().unwrap();
+    let args = ["data", "inspect", "har2", "--data-dir", "."];
+    let output = run(empty.path(), &args);
+    // Where a checkout has the data beside it, the set is found all the same.
+    if !output.status.success() {
+        fails(empty.path(), &args, 1, &["har2", "UCI"]);
+    }
+}
+
+#[test]
+fn an_unknown_recipe_key_names_the_nearest() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "r.toml", "dataset = \"digits\"\nhiden = 8\n");
+    fails(folder.path(), &["train", "r.toml"], 1, &["r.toml", "line 2", "hiden", "hidden"]);
+    write(folder.path(), "v.toml", "dataset = \"digits\"\nlr = \"fast\"\n");
+    fails(folder.path(), &["train", "v.toml"], 1, &["v.toml", "line 2"]);
+    fails(folder.path(), &["train", "missing.toml"], 1, &["missing.toml"]);
+}
+
+#[test]
+fn a_rank_larger_than_the_matrix_says_what_fits() {
+    let args = ["train", "--dataset", "digits", "--rank-w", "12", "--out", "rank"];
+    fails(trained().path(), &args, 1, &["rank_w 12", "at most 8"]);
+    assert!(!trained().path().join("rank").exists(), "nothing is left behind");
+}
+
+#[test]
+fn broken_csv_files_are_named_with_line_and_value() {
+    let folder = tempfile::tempdir().unwrap();
+    let train = |name: &str, content: &str, parts: &[&str]| {
+        write(folder.path(), name, content);
+        fails(folder.path(), &["train", "--dataset", name, "--out", "run"], 1, &[&[name], parts].concat());
+    };
+    train("ragged.csv", &(rows(20) + "1,2,3,4,up\n"), &["line 21"]);
+    train("nan.csv", &(rows(20) + "nan,0.5,up\n"), &["NaN"]);
+    train("word.csv", &(rows(20) + "oops,0.5,up\n"), &["line 21", "oops"]);
+    train("one.csv", &rows(40).replace("down", "up"), &["up", "at least two"]);
+    train("empty.csv", "", &["no data"]);
+    fails(folder.path(), &["train", "--dataset", "missing.csv"], 1, &["missing.csv"]);
+}
+
+#[test]
+fn truncated_and_corrupt_archives_are_errors() {
+    let folder = tempfile::tempdir().unwrap();
+    json(folder.path(), &["data", "convert", "digits", "d.npz"]);
+    let whole = std::fs::read(folder.path().join("d.npz")).unwrap();
+    write(folder.path(), "cut.npz", &whole[..whole.len() / 2]);
+    fails(folder.path(), &["data", "inspect", "cut.npz"], 1, &["cut.npz"]);
+    write(folder.path(), "junk.gz", b"not gzip at all");
+    fails(folder.path(), &["data", "inspect", "junk.gz"], 1, &["junk"]);
+}
+
+#[test]
+fn data_with_other_features_than_the_model_is_named() {
+    let t = trained();
+    let args = ["eval", "run", "--dataset", "digits", "--timesteps", "64"];
+    fails(t.path(), &args, 1, &["1 features a step", "reads 8"]);
+    json(t.path(), &["data", "convert", "digits", "pixels.npz", "--timesteps", "64"]);
+    fails(t.path(), &["predict", "run", "pixels.npz"], 1, &["1 features a step", "reads 8"]);
+}
+
+#[test]
+fn a_file_that_is_no_model_is_refused() {
+    let t = trained();
+    write(t.path(), "junk.safetensors", b"junk");
+    fails(t.path(), &["info", "junk.safetensors"], 1, &["junk.safetensors", "not a safetensors file"]);
+    let foreign = br#"{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}"#;
+    let mut bytes = (foreign.len() as u64).to_le_bytes().to_vec();
+    bytes.extend_from_slice(foreign);
+    bytes.extend_from_slice(&[0; 4]);
+    write(t.path(), "foreign.safetensors", bytes);
+    fails(t.path(), &["info", "foreign.safetensors"], 1, &["not one of fastgrnn's"]);
+    let model = std::fs::read(t.model()).unwrap();
+    write(t.path(), "cut.safetensors", &model[..model.len() - 10]);
+    fails(t.path(), &["info", "cut.safetensors"], 1, &["cut.safetensors"]);
+    std::fs::create_dir_all(t.path().join("not-a-run")).unwrap();
+    fails(t.path(), &["info", "not-a-run"], 1, &["model.safetensors", "finished"]);
+}
+
+#[test]
+fn a_run_is_never_overwritten() {
+    let t = trained();
+    let before = std::fs::read(t.model()).unwrap();
+    let args = ["train", "--dataset", "digits", "--hidden", "4", "--epochs", "1", "--out", "run"];
+    fails(t.path(), &args, 1, &["run", "--resume"]);
+    fails(t.path(), &["demo", "--out", "run"], 1, &["run", "--resume"]);
+    assert!(std::fs::read(t.model()).unwrap() == before);
+}
+
+#[test]
+fn a_run_resumes_only_with_its_own_settings() {
+    let t = trained();
+    let s = json(t.path(), &["train", "--resume", "--out", "run"]);
+    assert_eq!(s["test"], t.summary["test"], "a finished run answers as it did");
+    fails(
+        t.path(),
+        &["train", "--resume", "--out", "run", "--hidden", "5"],
+        1,
+        &["hidden", "other settings"],
+    );
+    fails(t.path(), &["train", "--resume", "--out", "nowhere"], 2, &["nowhere", "no run to resume"]);
+}
+
+#[test]
+fn files_are_not_overwritten_by_convert() {
+    let t = trained();
+    write(t.path(), "there.npz", b"precious");
+    fails(t.path(), &["data", "convert", "digits", "there.npz"], 2, &["there.npz", "--force"]);
+    fails(t.path(), &["data", "convert", "digits", "there.doc"], 1, &["there.doc"]);
+}
+
+#[test]
+fn a_split_that_is_not_there_is_misuse() {
+    let t = trained();
+    json(t.path(), &["data", "convert", "digits", "pair.npz"]);
+    write(t.path(), "flat.csv", rows(20));
+    json(t.path(), &["train", "--dataset", "flat.csv", "--hidden", "4", "--epochs", "1", "--out", "flat"]);
+    fails(
+        t.path(),
+        &["eval", "flat", "--dataset", "flat.csv", "--split", "test"],
+        2,
+        &["--test", "--split all"],
+    );
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_panic() {
+    let mut child = command(trained().path(), &["completions", "bash"])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+}

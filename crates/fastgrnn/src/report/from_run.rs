@@ -1,0 +1,142 @@
+//! From a finished run to its report.
+
+use super::{Confusion, Curve, Figure, Kind, Point, RunReport, SeedRow, TensorRow, Unit};
+use crate::cells::Role;
+use crate::data::{Dataset, Examples};
+use crate::metrics::{Evaluation, Scores};
+use crate::model::Model;
+use crate::report::count;
+use crate::train::{Config, SeedRecord, Stage, Summary};
+
+impl RunReport {
+    /// The report of a run: its summary, its settings, what each seed left behind, the model that
+    /// was chosen, and the data it was trained on. `command` makes the run again.
+    pub fn of_run(
+        summary: &Summary,
+        config: &Config,
+        records: &[SeedRecord],
+        model: &Model,
+        data: &Dataset,
+        command: &str,
+    ) -> Self {
+        let chosen = records.iter().find(|r| r.result.seed == summary.best_seed);
+        Self {
+            title: format!("{} · {}", data.name, summary.cell),
+            subtitle: subtitle(summary, data),
+            figures: figures(summary),
+            seeds: records.iter().map(|r| seed_row(r, summary.best_seed)).collect(),
+            curves: records.iter().map(curve).collect(),
+            confusion: chosen.and_then(confusion),
+            tensors: tensors(model),
+            equation: config.cell.declaration().equation.split("; ").map(str::to_owned).collect(),
+            config: config.to_toml(),
+            command: command.to_owned(),
+            notes: data.notes.clone(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        }
+    }
+}
+
+/// The tensors of a model, as its file holds them.
+pub fn tensors(model: &Model) -> Vec<TensorRow> {
+    let layout = model.network.layout();
+    let views = layout.views().iter();
+    views
+        .map(|v| TensorRow {
+            name: v.name.clone(),
+            shape: if v.role == Role::Weight { vec![v.rows, v.cols] } else { vec![v.rows] },
+            bytes: 4 * v.len() as u64,
+        })
+        .collect()
+}
+
+fn subtitle(summary: &Summary, data: &Dataset) -> String {
+    let test = data.test.as_ref().map_or(0, Examples::len);
+    let steps = match (data.train.x.min_steps(), data.train.x.max_steps()) {
+        (low, high) if low == high => low.to_string(),
+        (low, high) => format!("{low} to {high}"),
+    };
+    format!(
+        "{} · {} sequences to train and validate on, {} to test · {steps} steps of {} features",
+        if summary.seeds.len() == 1 { "1 seed".into() } else { format!("{} seeds", summary.seeds.len()) },
+        count(data.train.len() as u64),
+        count(test as u64),
+        data.train.x.dim()
+    )
+}
+
+fn figures(summary: &Summary) -> Vec<Figure> {
+    let mut figures = Vec::new();
+    let sd = summary.test_sd.as_ref();
+    if let Some(test) = &summary.test {
+        scores("test", test, sd, &mut figures);
+    }
+    if let Some(val) = &summary.val {
+        scores("validation", val, None, &mut figures);
+    }
+    figures.push(Figure::new("parameters", summary.params as f64, Unit::Count, Kind::Analytic));
+    figures.push(Figure::new("model size, f32", summary.bytes.total as f64, Unit::Bytes, Kind::Analytic));
+    let each = summary.seconds / summary.seeds.len().max(1) as f64;
+    figures.push(Figure::new("training time a seed", each, Unit::Seconds, Kind::Measured));
+    figures
+}
+
+fn scores(part: &str, s: &Scores, sd: Option<&Scores>, figures: &mut Vec<Figure>) {
+    let mut add = |name: &str, value: Option<f64>, sd: Option<f64>, unit: Unit| {
+        if let Some(value) = value {
+            figures.push(Figure::new(&format!("{part} {name}"), value, unit, Kind::Measured).with_sd(sd));
+        }
+    };
+    add("accuracy", s.accuracy, sd.and_then(|d| d.accuracy), Unit::Fraction);
+    if part == "test" {
+        add("macro F1", s.f1_macro, sd.and_then(|d| d.f1_macro), Unit::Number);
+        add("F1 of the second class", s.f1, sd.and_then(|d| d.f1), Unit::Number);
+    }
+    add("root mean squared error", s.rmse, sd.and_then(|d| d.rmse), Unit::Number);
+    add("R²", s.r2, sd.and_then(|d| d.r2), Unit::Number);
+}
+
+fn seed_row(record: &SeedRecord, best_seed: u64) -> SeedRow {
+    let r = &record.result;
+    let (val, test) = (r.val.as_ref(), r.test.as_ref());
+    SeedRow {
+        seed: r.seed,
+        best_epoch: Some(r.best_epoch),
+        val_accuracy: val.and_then(|s| s.accuracy),
+        val_loss: val.map(|s| s.loss),
+        test_accuracy: test.and_then(|s| s.accuracy),
+        test_f1: test.and_then(|s| s.f1_macro),
+        test_loss: test.map(|s| s.loss),
+        seconds: Some(r.seconds),
+        chosen: r.seed == best_seed,
+    }
+}
+
+fn curve(record: &SeedRecord) -> Curve {
+    let epochs = record.history.iter().filter(|e| e.stage == Stage::Choose);
+    let points = epochs.map(|e| Point {
+        epoch: e.epoch,
+        train_loss: Some(e.train_loss),
+        train_accuracy: e.train_accuracy,
+        val_loss: e.val_loss,
+        val_accuracy: e.val_accuracy,
+    });
+    Curve { seed: record.result.seed, best_epoch: Some(record.result.best_epoch), points: points.collect() }
+}
+
+fn confusion(record: &SeedRecord) -> Option<Confusion> {
+    let of = |name: &str, e: &Evaluation| {
+        let matrix = e.confusion.as_ref()?;
+        Some(Confusion {
+            of: format!("{name}, seed {}", record.result.seed),
+            classes: e.labels.clone(),
+            counts: matrix.counts().to_vec(),
+            per_class: e.per_class.clone(),
+        })
+    };
+    match (&record.test, &record.val) {
+        (Some(test), _) => of("test", test),
+        (None, Some(val)) => of("validation", val),
+        (None, None) => None,
+    }
+}

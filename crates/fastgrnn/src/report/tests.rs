@@ -1,0 +1,128 @@
+use super::*;
+
+fn sample() -> RunReport {
+    let curve = |seed: u64| Curve {
+        seed,
+        best_epoch: Some(18),
+        points: (1..=20)
+            .map(|e| {
+                let x = e as f64 / 20.0 + seed as f64 * 0.01;
+                Point {
+                    epoch: e,
+                    train_loss: Some(2.3 * (-3.0 * x).exp()),
+                    train_accuracy: Some(1.0 - 0.9 * (-4.0 * x).exp()),
+                    val_loss: Some(2.4 * (-2.5 * x).exp() + 0.1),
+                    val_accuracy: Some(1.0 - 0.9 * (-3.5 * x).exp()),
+                }
+            })
+            .collect(),
+    };
+    RunReport {
+        title: "digits <fastgrnn>".into(),
+        subtitle: "2 seeds".into(),
+        figures: vec![
+            Figure::new("test accuracy", 0.9681, Unit::Fraction, Kind::Measured).with_sd(Some(0.0042)),
+            Figure::new("model", 5736.0, Unit::Bytes, Kind::Analytic),
+        ],
+        seeds: vec![
+            SeedRow { seed: 0, test_accuracy: Some(0.97), chosen: true, ..SeedRow::default() },
+            SeedRow { seed: 1, ..SeedRow::default() },
+        ],
+        curves: vec![curve(0), curve(1)],
+        confusion: Some(Confusion {
+            of: "test".into(),
+            classes: vec!["still & quiet".into(), "\"moving\"".into()],
+            counts: vec![vec![90, 10], vec![0, 0]],
+            per_class: vec![
+                ClassMetrics { precision: 1.0, recall: 0.9, f1: 0.947_368, support: 100 },
+                ClassMetrics { precision: 0.0, recall: 0.0, f1: 0.0, support: 0 },
+            ],
+        }),
+        tensors: vec![TensorRow { name: "layer0.w".into(), shape: vec![16, 8], bytes: 512 }],
+        equation: vec!["h = z ∘ h + (ζ(1 − z) + ν) ∘ h̃".into()],
+        config: "hidden = 16".into(),
+        command: "fastgrnn train --dataset digits".into(),
+        notes: vec!["column <time> left out".into()],
+        version: "0.1.0".into(),
+    }
+}
+
+/// Every `<tag>` is closed in order; void tags aside.
+fn assert_well_formed(markup: &str) {
+    let mut open: Vec<&str> = Vec::new();
+    for piece in markup.split('<').skip(1) {
+        let (tag, _) = piece.split_once('>').expect("a tag ends");
+        let name = tag.split([' ', '/']).find(|n| !n.is_empty()).unwrap_or("");
+        if tag.starts_with('!') || tag.ends_with('/') || name == "meta" {
+            continue;
+        }
+        if tag.starts_with('/') {
+            assert_eq!(open.pop(), Some(name), "closing tag without its partner");
+        } else {
+            open.push(name);
+        }
+    }
+    assert!(open.is_empty(), "left open: {open:?}");
+}
+
+#[test]
+fn the_page_and_its_plots_are_well_formed_and_load_nothing() {
+    let report = sample();
+    let page = report.html();
+    assert_well_formed(&page);
+    for plot in report.plots() {
+        assert_well_formed(&plot.svg);
+    }
+    for forbidden in ["<script", "<link", "src=", "href=", "url(", "@import"] {
+        assert!(!page.contains(forbidden), "{forbidden} in the page");
+    }
+}
+
+#[test]
+fn text_from_data_is_escaped_wherever_it_lands() {
+    let page = sample().html();
+    for raw in ["<fastgrnn>", "still & quiet", "\"moving\"", "<time>"] {
+        assert!(!page.contains(raw), "{raw} is not escaped");
+    }
+    for safe in ["digits &lt;fastgrnn&gt;", "still &amp; quiet", "&quot;moving&quot;", "column &lt;time&gt;"]
+    {
+        assert!(page.contains(safe), "{safe} is missing");
+    }
+}
+
+#[test]
+fn figures_carry_their_deviation_and_their_kind() {
+    let page = sample().html();
+    assert!(page.replace('\u{a0}', " ").contains("96.81 ± 0.42 %") && page.contains("measured"));
+    assert!(page.replace('\u{a0}', " ").contains("5,736 B (5.6 KiB)") && page.contains("analytic"));
+}
+
+#[test]
+fn a_class_without_sequences_has_no_recall() {
+    let page = sample().html();
+    assert!(page.contains("<td>1.0000</td><td>0.9000</td><td>0.9474</td><td>100</td>"));
+    assert!(page.contains("<td>0.0000</td><td>–</td><td>0.0000</td><td>0</td>"));
+}
+
+#[test]
+fn losses_that_are_not_numbers_leave_gaps_not_broken_plots() {
+    let mut report = sample();
+    report.curves[0].points[3].train_loss = Some(f64::NAN);
+    report.curves[0].points[4].val_loss = Some(f64::INFINITY);
+    for plot in report.plots() {
+        assert!(!plot.svg.contains("NaN") && !plot.svg.contains("inf"), "{}", plot.name);
+    }
+}
+
+#[test]
+fn an_empty_report_is_a_page_without_plots() {
+    let report = RunReport::default();
+    assert!(report.plots().is_empty());
+    assert_well_formed(&report.html());
+}
+
+#[test]
+fn a_matrix_that_is_not_square_has_no_picture() {
+    let matrix = Confusion { classes: vec!["a".into(); 2], counts: vec![vec![1, 2]], ..Confusion::default() };
+    assert_eq!(confusion_svg(&matrix), None);
+}
