@@ -276,6 +276,58 @@ fn without_a_test_part_test_is_null() {
 }
 
 #[test]
+fn predict_reads_a_file_as_training_did_without_its_label() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows = |label: bool| {
+        let mut text = format!("walk,t,ax,ay{}\n", if label { ",activity" } else { "" });
+        for walk in 0..40 {
+            for t in 0..(5 + walk % 3) {
+                let activity = if walk % 2 == 0 { ",still" } else { ",moving" };
+                let label = if label { activity } else { "" };
+                text.push_str(&format!("w{walk},{}.0,{}.5,{}.25{label}\n", t, walk % 2 * t, walk % 5));
+            }
+        }
+        text
+    };
+    std::fs::write(folder.path().join("walks.csv"), rows(true)).unwrap();
+    std::fs::write(folder.path().join("new.csv"), rows(false)).unwrap();
+    let args = "train --dataset walks.csv --id-col walk --label-col activity --hidden 4 --epochs 2 --out run";
+    json(folder.path(), &args.split(' ').collect::<Vec<_>>());
+    let p = json(folder.path(), &["predict", "run", "new.csv"]);
+    assert_eq!(p["n"], 40);
+    assert_eq!(p["predictions"][7]["id"], "w7");
+    assert_eq!(json(folder.path(), &["info", "run"])["features"], serde_json::json!(["ax", "ay"]));
+}
+
+#[test]
+fn bench_train_measures_a_shape() {
+    let folder = tempfile::tempdir().unwrap();
+    let b =
+        json(folder.path(), &["bench", "train", "--shapes", "wakeword", "--blocks", "1", "--threads", "1"]);
+    has_keys(&b, &["fma_peak_gflops", "rows"]);
+    let rows = b["rows"].as_array().unwrap();
+    assert!(rows.iter().all(|r| r["shape"] == "wakeword") && rows.len() >= 4);
+    for row in rows {
+        has_keys(
+            row,
+            &[
+                "shape",
+                "cell",
+                "rank",
+                "ms",
+                "torch",
+                "ratio_vs_fastest_torch",
+                "gflops",
+                "fraction_of_peak",
+                "on_cpu",
+            ],
+        );
+        assert!(row["ms"].as_f64().unwrap() > 0.0 && row["gflops"].as_f64().unwrap() > 0.0, "{row}");
+        assert!(row["torch"].is_null(), "torch was not asked for");
+    }
+}
+
+#[test]
 fn completions_exist_for_every_shell() {
     let folder = tempfile::tempdir().unwrap();
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
