@@ -350,7 +350,7 @@ fn groups_split(train: &Examples, val_split: f64, seed: u64, seeds: usize) -> bo
 }
 
 fn default_epochs(network: &Network, train: &Examples, part: usize, batch: usize) -> usize {
-    let batches = part.div_ceil(batch).max(1);
+    let batches = part.div_ceil(batch.max(1)).max(1);
     let wanted = (AIM_STEPS / batches).clamp(30, 200).max(MIN_STEPS.div_ceil(batches)).min(1_000);
     let weights: usize = network.layers.iter().flat_map(|c| c.params()).map(|p| p.rows * p.cols).sum();
     // Besides its matrix products a unit costs its nonlinearities: about 40 multiply-adds a block.

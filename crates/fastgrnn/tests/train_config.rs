@@ -1,0 +1,237 @@
+//! Recipes, their defaults, and what is refused.
+
+mod common;
+
+use common::{classes, numbers, recipe};
+use fastgrnn::data::Dataset;
+use fastgrnn::train::{AugmentSetting, Axes, Config, ConfigError, Optimizer, Rank, Recipe, Schedule};
+
+fn plain() -> Recipe {
+    Recipe { dataset: Some("generated".into()), ..Recipe::default() }
+}
+
+fn resolved(recipe: Recipe, data: &Dataset) -> Config {
+    recipe.resolve(data).unwrap()
+}
+
+#[test]
+fn defaults_grow_with_the_data() {
+    for (n, hidden) in [(40, 16), (400, 32), (4_000, 64)] {
+        let config = resolved(plain(), &classes(n, 2, 5));
+        assert_eq!(config.hidden, hidden);
+        assert!(config.batch <= n / 4 && config.batch <= 100);
+        let steps = config.epochs * (n * 4 / 5).div_ceil(config.batch);
+        assert!(steps >= 2_000, "{n} sequences get {steps} steps");
+    }
+}
+
+#[test]
+fn defaults_for_long_sequences_stay_affordable() {
+    let short = resolved(plain(), &classes(2_000, 2, 10));
+    let long = resolved(Recipe { hidden: Some(512), ..plain() }, &classes(2_000, 2, 1_000));
+    assert!(long.epochs < short.epochs && long.epochs >= 1, "{} {}", long.epochs, short.epochs);
+}
+
+#[test]
+fn a_plain_rnn_and_plain_gradient_descent_have_their_own_learning_rates() {
+    let data = classes(40, 2, 5);
+    let lr = |recipe: Recipe| resolved(recipe, &data).lr;
+    assert_eq!(lr(plain()), 0.003);
+    assert_eq!(lr(Recipe { cell: Some(fastgrnn::cells::CellKind::Rnn), ..plain() }), 0.001);
+    assert_eq!(lr(Recipe { optimizer: Some(Optimizer::Sgd), ..plain() }), 0.1);
+}
+
+#[test]
+fn groups_are_kept_whole_by_default_where_that_is_possible() {
+    let mut data = classes(60, 2, 5);
+    assert!(!resolved(plain(), &data).val_group);
+    data.train.group = Some((0..60).map(|i| i / 10).collect());
+    assert!(resolved(plain(), &data).val_group);
+    assert!(!resolved(Recipe { val_group: Some(false), ..plain() }, &data).val_group);
+    data.train.group = Some((0..60).map(|i| i % 2).collect());
+    assert!(!resolved(plain(), &data).val_group, "each class is one group");
+}
+
+#[test]
+fn named_axes_turn_augmentation_on_and_nothing_else_does() {
+    let mut data = classes(60, 2, 5);
+    assert_eq!(resolved(plain(), &data).augment, AugmentSetting::none());
+    let error = Recipe { axes: Some(Axes(vec![[0, 1, 2]])), ..plain() }.resolve(&data).unwrap_err();
+    assert!(error.to_string().contains("no column 2"), "{error}");
+    data.train.x = three_axes(60);
+    data.test = None;
+    let config = resolved(Recipe { axes: Some(Axes(vec![[0, 1, 2]])), ..plain() }, &data);
+    assert_eq!((config.augment.rotate, config.augment.scale), (0.25, 0.1));
+    data.suggested.axes = vec![[0, 1, 2]];
+    assert_eq!(resolved(plain(), &data).augment.rotate, 0.25);
+    let off = Recipe { augment: Some(AugmentSetting::none()), ..plain() };
+    assert_eq!(resolved(off, &data).augment, AugmentSetting::none());
+}
+
+fn three_axes(n: usize) -> fastgrnn::data::Sequences {
+    let mut x = fastgrnn::data::Sequences::new(3);
+    (0..n).for_each(|i| x.push(&[i as f32; 12]));
+    x
+}
+
+#[test]
+fn falling_schedules_fall_by_the_papers_habit() {
+    let data = classes(60, 2, 5);
+    let of = |schedule| Recipe { schedule: Some(schedule), epochs: Some(300), ..plain() };
+    assert_eq!(resolved(of(Schedule::Step), &data).decay_every, Some(200.0));
+    assert_eq!(resolved(of(Schedule::Halving), &data).decay_every, Some(75.0));
+    assert_eq!(resolved(of(Schedule::Cosine), &data).decay_every, None);
+}
+
+#[test]
+fn every_key_of_a_configuration_is_a_key_of_a_recipe() {
+    let config = resolved(recipe(), &classes(60, 2, 5));
+    let table: toml::Table = toml::from_str(&config.to_toml()).unwrap();
+    let keys = Recipe::keys();
+    assert!(table.keys().all(|key| keys.contains(key)));
+    // Every key that a recipe may set comes back from the configuration, if it is set.
+    let optional = ["test", "data-dir", "timesteps", "window", "stride", "id-col", "label-col"];
+    let optional = [&optional[..], &["group-col", "columns", "drop", "size-limit", "decay-every"]].concat();
+    for key in keys.iter().filter(|key| !optional.contains(&key.as_str())) {
+        assert!(table.contains_key(key), "{key}");
+    }
+}
+
+#[test]
+fn a_model_file_carries_no_paths() {
+    let data = classes(60, 2, 5);
+    let recipe =
+        Recipe { dataset: Some("/secret/place".into()), test: Some("/secret/test".into()), ..recipe() };
+    let portable = serde_json::to_string(&resolved(recipe, &data).portable()).unwrap();
+    assert!(!portable.contains("secret"), "{portable}");
+}
+
+#[test]
+fn values_out_of_range_are_named_with_their_key() {
+    let data = classes(60, 2, 5);
+    for (recipe, message) in [
+        (Recipe { lr: Some(0.0), ..plain() }, "lr = 0: it must be a number above 0"),
+        (Recipe { lr: Some(f64::NAN), ..plain() }, "lr = NaN"),
+        (Recipe { epochs: Some(0), ..plain() }, "epochs = 0: it must be at least 1"),
+        (Recipe { batch: Some(0), ..plain() }, "batch = 0"),
+        (Recipe { seeds: Some(0), ..plain() }, "seeds = 0"),
+        (Recipe { val_split: Some(1.0), ..plain() }, "val-split = 1"),
+        (Recipe { momentum: Some(1.0), ..plain() }, "momentum = 1"),
+        (Recipe { clip: Some(-1.0), ..plain() }, "clip = -1"),
+        (Recipe { hidden: Some(0), ..plain() }, "hidden is 0"),
+        (Recipe { hidden: Some(usize::MAX), ..plain() }, "hidden = 18446744073709551615"),
+        (Recipe { layers: Some(0), ..plain() }, "at least one layer"),
+        (Recipe { layers: Some(1_000_000), ..plain() }, "layers = 1000000"),
+        (Recipe { rank_w: Some(Rank::Of(3)), ..plain() }, "rank_w 3 is larger than the"),
+        (Recipe { seed: Some(u64::MAX), ..plain() }, "seed = 18446744073709551615"),
+        (Recipe { nu: Some("2".parse().unwrap()), ..plain() }, "nu is fixed at 2"),
+        (Recipe { initial_state: Some("1,2,3".parse().unwrap()), ..plain() }, "initial-state has 3 numbers"),
+        (Recipe { patience: Some(3), val_split: Some(0.0), ..plain() }, "patience = 3"),
+        (Recipe { augment: Some("rotate=0.2".parse().unwrap()), ..plain() }, "--axes"),
+        (Recipe { dataset: None, ..plain() }, "--dataset"),
+        (Recipe { loss: Some(fastgrnn::engine::Loss::SquaredError), ..plain() }, "loss squared-error"),
+    ] {
+        let error = recipe.resolve(&data).unwrap_err().to_string();
+        assert!(error.contains(message), "{error:?} should say {message:?}");
+    }
+    let softmax = Recipe { loss: Some(fastgrnn::engine::Loss::SoftmaxCrossEntropy), ..plain() };
+    assert!(matches!(softmax.resolve(&numbers(40)), Err(ConfigError::Loss { .. })));
+}
+
+#[test]
+fn data_that_cannot_be_trained_on_is_named() {
+    use fastgrnn::data::{Examples, Labels, Sequences};
+    let with = |train: Examples| Dataset { train, test: None, ..classes(10, 2, 5) };
+    let say = |data: &Dataset| plain().resolve(data).unwrap_err().to_string();
+    assert!(say(&with(Examples::new(Sequences::new(1), Labels::None))).contains("0 training sequences"));
+    let mut x = Sequences::new(1);
+    (0..4).for_each(|_| x.push(&[0.0]));
+    assert!(say(&with(Examples::new(x.clone(), Labels::None))).contains("--label-col"));
+    let names = vec!["a".to_string(), "b".to_string()];
+    let out_of_range = Labels::Class { index: vec![0, 1, 2, 0], names: names.clone() };
+    assert!(say(&with(Examples::new(x.clone(), out_of_range))).contains("class 2 is out of range"));
+    let too_few = Labels::Class { index: vec![0, 1], names };
+    assert!(say(&with(Examples::new(x.clone(), too_few))).contains("2 labels for 4 sequences"));
+    let infinite = Labels::Value { width: 1, values: vec![0.0, 1.0, f32::INFINITY, 2.0] };
+    assert!(say(&with(Examples::new(x.clone(), infinite))).contains("inf is not finite"));
+    x.push(&[]);
+    let empty = Labels::Value { width: 1, values: vec![0.0; 5] };
+    assert!(say(&with(Examples::new(x, empty))).contains("sequence 4 of the training set has no time steps"));
+}
+
+#[test]
+fn every_recipe_of_the_project_can_be_read() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../recipes");
+    let mut count = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let recipe = Recipe::from_toml(entry.unwrap().path()).unwrap();
+        assert!(recipe.dataset.is_some());
+        count += 1;
+    }
+    assert!(count >= 11);
+}
+
+#[cfg(feature = "clap")]
+mod flags {
+    use clap::{Args, Command, FromArgMatches};
+    use fastgrnn::train::{Rank, Recipe};
+
+    fn parse(line: &str) -> Result<Recipe, clap::Error> {
+        let command = Recipe::augment_args(Command::new("train"));
+        command
+            .try_get_matches_from(["train"].into_iter().chain(line.split_whitespace()))
+            .and_then(|matches| Recipe::from_arg_matches(&matches))
+    }
+
+    #[test]
+    fn every_key_is_a_flag_with_help() {
+        let command = Recipe::augment_args(Command::new("train"));
+        for key in Recipe::keys() {
+            let argument = command.get_arguments().find(|a| a.get_long() == Some(&key));
+            assert!(argument.is_some_and(|a| a.get_help().is_some()), "{key}");
+        }
+    }
+
+    #[test]
+    fn flags_read_the_same_values_as_files() {
+        let flags = parse(
+            "--dataset har2 --cell fastrnn --hidden 80 --rank-w 5 --rank-u full --beta tied --val-group \
+             --augment rotate=0.25,scale=0.1 --axes 0-2,3-5 --columns x,y --initial-state -0.5,1 --early-stop 3 \
+             --lr 1e-3 --gate quantSigm --refit best-epochs",
+        )
+        .unwrap();
+        let file = Recipe::from_toml_str(
+            r#"
+            dataset = "har2"
+            cell = "fastrnn"
+            hidden = 80
+            rank-w = 5
+            rank-u = "full"
+            beta = "tied"
+            val-group = true
+            augment = { rotate = 0.25, scale = 0.1 }
+            axes = "0-2,3-5"
+            columns = ["x", "y"]
+            initial-state = [-0.5, 1.0]
+            early-stop = 3
+            lr = 1e-3
+            gate = "quantSigm"
+            refit = "best-epochs"
+            "#,
+            "r.toml",
+        )
+        .unwrap();
+        assert_eq!(flags, file);
+        assert_eq!(flags.rank_u, Some(Rank::Full));
+        assert_eq!(parse("--val-group=false").unwrap().val_group, Some(false));
+        assert_eq!(parse("").unwrap(), Recipe::default());
+    }
+
+    #[test]
+    fn a_wrong_flag_value_lists_the_right_ones() {
+        let error = parse("--cell grru").unwrap_err().to_string();
+        assert!(error.contains("fastrnn-vector") && error.contains("gru"), "{error}");
+        assert!(parse("--augment rotat=1").unwrap_err().to_string().contains("rotat"));
+        assert!(parse("--rank-w many").unwrap_err().to_string().contains("many"));
+    }
+}
