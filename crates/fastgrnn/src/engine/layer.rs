@@ -7,7 +7,7 @@
 use super::plan::{Form, LayerPlan, Matrix, W_BLOCKS};
 use super::pointwise::{self, Backward, Forward, Point};
 use super::weights::LayerWeights;
-use crate::simd::{Gemm, Outer, Segment, Simd};
+use crate::simd::{Buffer, Gemm, Outer, Segment, Simd};
 
 /// Time steps whose weight gradients are computed in one product: the gradient matrix is then
 /// loaded and stored once for that many steps.
@@ -40,30 +40,23 @@ impl Steps {
 #[derive(Default)]
 pub(super) struct LayerSpace {
     /// States, from the initial one: `[T + 1][row][width]`.
-    pub(super) h: Vec<f32>,
+    pub(super) h: Buffer,
     /// The LSTM's cell states.
-    c: Vec<f32>,
+    c: Buffer,
     /// Inputs after W's second factor.
-    wx: Vec<f32>,
+    wx: Buffer,
     /// States after U's second factor.
-    uh: Vec<f32>,
-    saved: Vec<f32>,
-    pre: Vec<f32>,
-    dpre: Vec<f32>,
+    uh: Buffer,
+    saved: Buffer,
+    pre: Buffer,
+    dpre: Buffer,
     /// Gradient of `uh`, of a chunk.
-    duh: Vec<f32>,
+    duh: Buffer,
     /// Gradient of `wx`, of all steps.
-    dwx: Vec<f32>,
+    dwx: Buffer,
     /// Gradient of the running state.
-    pub(super) dh: Vec<f32>,
-    dc: Vec<f32>,
-}
-
-/// Makes `v` at least `n` long and keeps what it has.
-fn reserve(v: &mut Vec<f32>, n: usize) {
-    if v.len() < n {
-        v.resize(n, 0.0);
-    }
+    pub(super) dh: Buffer,
+    dc: Buffer,
 }
 
 /// The input of a layer: rows `stride` apart.
@@ -88,31 +81,31 @@ impl<S: Simd> Layer<'_, S> {
         let (rows, total) = (steps.rows, steps.rows * steps.active.len());
         let saved_steps = if training { total } else { rows };
         let state = (total + rows) * plan.width;
-        reserve(&mut space.h, state);
+        space.h.reserve(state);
         space.h[..rows * plan.width].fill(0.0);
-        reserve(&mut space.saved, saved_steps * plan.saved_width());
-        reserve(&mut space.pre, rows * plan.pre_width());
+        space.saved.reserve(saved_steps * plan.saved_width());
+        space.pre.reserve(rows * plan.pre_width());
         if plan.shape.has_c {
-            reserve(&mut space.c, state);
+            space.c.reserve(state);
             space.c[..rows * plan.width].fill(0.0);
         }
         if plan.w.form == Form::Factored {
-            reserve(&mut space.wx, total * plan.w.width);
+            space.wx.reserve(total * plan.w.width);
         }
         if plan.u.form == Form::Factored {
-            reserve(&mut space.uh, saved_steps * plan.u.width);
+            space.uh.reserve(saved_steps * plan.u.width);
         }
         if training {
-            reserve(&mut space.dpre, CHUNK * rows * plan.pre_width());
-            reserve(&mut space.dh, rows * plan.width);
+            space.dpre.reserve(CHUNK * rows * plan.pre_width());
+            space.dh.reserve(rows * plan.width);
             if plan.shape.has_c {
-                reserve(&mut space.dc, rows * plan.width);
+                space.dc.reserve(rows * plan.width);
             }
             if plan.u.form == Form::Factored {
-                reserve(&mut space.duh, CHUNK * rows * plan.u.width);
+                space.duh.reserve(CHUNK * rows * plan.u.width);
             }
             if plan.w.form == Form::Factored {
-                reserve(&mut space.dwx, total * plan.w.width);
+                space.dwx.reserve(total * plan.w.width);
             }
         }
     }
@@ -145,6 +138,7 @@ impl<S: Simd> Layer<'_, S> {
                     c: &mut wx[t * rows * plan.w.width..],
                     c_stride: plan.w.width,
                     add: false,
+                    ahead: [&[]; 2],
                 });
             });
         }
@@ -154,6 +148,7 @@ impl<S: Simd> Layer<'_, S> {
             let kept = if training { t } else { 0 };
             let (before, after) = h.split_at_mut((t + 1) * rows * plan.width);
             let h_prev = &before[t * rows * plan.width..];
+            let saved = &mut saved[kept * rows * plan.saved_width()..];
             let mut recurrent = Segment { a: h_prev, stride: plan.width, k: plan.hidden };
             if plan.u.form == Form::Factored {
                 let uh = &mut uh[kept * rows * plan.u.width..];
@@ -164,10 +159,16 @@ impl<S: Simd> Layer<'_, S> {
                     c: uh,
                     c_stride: plan.u.width,
                     add: false,
+                    ahead: [&saved[..n * plan.saved_width()], &[]],
                 });
                 recurrent = Segment { a: uh, stride: plan.u.width, k: plan.u.k };
             }
             let current = Segment { a: &x[t * rows * x_stride..], stride: x_stride, k: plan.w.k };
+            // The products ask for the memory that the element-wise rule will write.
+            let mut ahead = [&after[..n * plan.width], &saved[..n * plan.saved_width()]];
+            if plan.u.form == Form::Factored {
+                ahead[1] = &[];
+            }
             for (group, packed) in plan.groups.iter().zip(&weights.groups) {
                 let both = [recurrent, current];
                 let a = match (group.reads_h, group.reads_x) {
@@ -176,7 +177,8 @@ impl<S: Simd> Layer<'_, S> {
                     _ => &both[1..],
                 };
                 let c = &mut pre[group.first * plan.width..];
-                s.vectorize(Gemm { rows: n, a, b: packed, c, c_stride: plan.pre_width(), add: false });
+                s.vectorize(Gemm { rows: n, a, b: packed, c, c_stride: plan.pre_width(), add: false, ahead });
+                ahead = [&[]; 2];
             }
             let (c_prev, c_next) = if plan.shape.has_c {
                 let (before, after) = c.split_at_mut((t + 1) * rows * plan.width);
@@ -184,16 +186,8 @@ impl<S: Simd> Layer<'_, S> {
             } else {
                 (&[][..], &mut [][..])
             };
-            let forward = Forward {
-                rows: n,
-                point: self.point(),
-                pre,
-                h_prev,
-                c_prev,
-                saved: &mut saved[kept * rows * plan.saved_width()..],
-                h: after,
-                c: c_next,
-            };
+            let forward =
+                Forward { rows: n, point: self.point(), pre, h_prev, c_prev, saved, h: after, c: c_next };
             pointwise::forward(*s, plan.cell.kind, forward);
         }
     }
@@ -239,23 +233,51 @@ impl<S: Simd> Layer<'_, S> {
             let segments = self.segments(dpre, plan.shape.u_blocks);
             let a = &segments[..plan.shape.u_blocks.len()];
             let (b, stride) = (&weights.u.back, plan.width);
+            // The products ask for the memory that the step before will read.
+            let before = t.saturating_sub(1) * rows;
+            let next_saved = &saved[before * plan.saved_width()..(before + n) * plan.saved_width()];
+            let next_h = &h[before * plan.width..(before + n) * plan.width];
             if plan.u.form == Form::Factored {
                 let duh = &mut duh[slot * rows * plan.u.width..];
-                s.vectorize(Gemm { rows: n, a, b, c: duh, c_stride: plan.u.width, add: false });
+                s.vectorize(Gemm {
+                    rows: n,
+                    a,
+                    b,
+                    c: duh,
+                    c_stride: plan.u.width,
+                    add: false,
+                    ahead: [next_saved, &[]],
+                });
                 let a = &[Segment { a: duh, stride: plan.u.width, k: plan.u.k }];
-                s.vectorize(Gemm { rows: n, a, b: &weights.u.second_t, c: dh, c_stride: stride, add: true });
+                s.vectorize(Gemm {
+                    rows: n,
+                    a,
+                    b: &weights.u.second_t,
+                    c: dh,
+                    c_stride: stride,
+                    add: true,
+                    ahead: [next_h, &[]],
+                });
             } else {
-                s.vectorize(Gemm { rows: n, a, b, c: dh, c_stride: stride, add: true });
+                s.vectorize(Gemm {
+                    rows: n,
+                    a,
+                    b,
+                    c: dh,
+                    c_stride: stride,
+                    add: true,
+                    ahead: [next_saved, next_h],
+                });
             }
 
             let segments = self.segments(dpre, &W_BLOCKS[..plan.cell.blocks()]);
             let (a, b) = (&segments[..plan.cell.blocks()], &weights.w.back);
             if plan.w.form == Form::Factored {
                 let c = &mut dwx[t * rows * plan.w.width..];
-                s.vectorize(Gemm { rows: n, a, b, c, c_stride: plan.w.width, add: false });
+                s.vectorize(Gemm { rows: n, a, b, c, c_stride: plan.w.width, add: false, ahead: [&[]; 2] });
             } else if plan.needs_dx {
                 let c = &mut dx[t * rows * input.stride..];
-                s.vectorize(Gemm { rows: n, a, b, c, c_stride: input.stride, add: false });
+                s.vectorize(Gemm { rows: n, a, b, c, c_stride: input.stride, add: false, ahead: [&[]; 2] });
             }
 
             if n < rows {
@@ -363,6 +385,7 @@ impl<S: Simd> Layer<'_, S> {
                     c: &mut dx[first * input.stride..],
                     c_stride: input.stride,
                     add: false,
+                    ahead: [&[]; 2],
                 });
             }
         });

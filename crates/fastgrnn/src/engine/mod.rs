@@ -363,7 +363,7 @@ impl<S: Simd> Backend for Typed<S> {
             let out = out.lock().expect(LOCKED);
             step.loss += out.loss / total;
             step.correct += out.correct;
-            self.grads.iter_mut().zip(&out.grads).for_each(|(sum, g)| *sum += g);
+            self.grads.iter_mut().zip(&out.grads[..]).for_each(|(sum, g)| *sum += g);
         }
         let mut task = shared.task.write().expect(LOCKED);
         task.weights.unpack(shared.s, &shared.plan, &self.grads, params, gradient);

@@ -107,13 +107,14 @@ pub(super) struct Plan {
     pub(super) grads: usize,
 }
 
-/// Hands out consecutive ranges.
+/// Hands out consecutive ranges, each from a cache line on.
 struct Ranges(usize);
 
 impl Ranges {
     fn take(&mut self, n: usize) -> Range<usize> {
-        self.0 += n;
-        self.0 - n..self.0
+        let start = self.0.next_multiple_of(16);
+        self.0 = start + n;
+        start..self.0
     }
 }
 

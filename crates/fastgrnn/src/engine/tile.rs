@@ -7,7 +7,7 @@ use super::plan::{HeadPlan, Plan};
 use super::weights::{HeadWeights, Weights};
 use crate::batch::Batch;
 use crate::net::Readout;
-use crate::simd::{Gemm, Outer, Segment, Simd};
+use crate::simd::{Buffer, Gemm, Outer, Segment, Simd};
 use std::ops::Range;
 
 /// Sequences a tile holds at most: enough rows for the matrix kernels, few enough that a batch of
@@ -29,7 +29,7 @@ pub(super) fn range(n: usize, tiles: usize, i: usize) -> Range<usize> {
 #[derive(Default)]
 pub(super) struct TileOut {
     /// Gradients, padded and transposed; see [`Plan`].
-    pub(super) grads: Vec<f32>,
+    pub(super) grads: Buffer,
     /// Scores of the tile's readout rows, in the batch's order.
     pub(super) scores: Vec<f32>,
     pub(super) loss: f64,
@@ -43,14 +43,14 @@ pub(super) struct Space {
     /// Index in the batch of each row, longest sequence first.
     order: Vec<usize>,
     /// The data, `[t][row][feature]`.
-    x: Vec<f32>,
+    x: Buffer,
     layers: Vec<LayerSpace>,
     /// Gradient of every state of the layer above and of the one below.
-    dout: Vec<f32>,
-    dx: Vec<f32>,
+    dout: Buffer,
+    dx: Buffer,
     /// Last states, their scores.
-    last: Vec<f32>,
-    scores: Vec<f32>,
+    last: Buffer,
+    scores: Buffer,
 }
 
 /// A tile at work.
@@ -75,9 +75,9 @@ impl<S: Simd> Tile<'_, S> {
         };
         out.scores.resize(rows * self.plan.head.outputs, 0.0);
         (out.loss, out.correct) = (0.0, 0);
-        out.grads.clear();
         if self.training.is_some() {
-            out.grads.resize(self.plan.grads, 0.0);
+            out.grads.reserve(self.plan.grads);
+            out.grads.fill(0.0);
         }
         let every_state = self.readout(space, out);
         if self.training.is_some() {
@@ -112,9 +112,7 @@ impl<S: Simd> Tile<'_, S> {
             steps.active.push(running);
         }
         steps.full = steps.active.iter().take_while(|&&n| n == rows).count();
-        if x.len() < longest * rows * dim {
-            x.resize(longest * rows * dim, 0.0);
-        }
+        x.reserve(longest * rows * dim);
         for (row, &i) in order.iter().enumerate() {
             for (t, step) in batch.sequence(i).chunks_exact(dim).enumerate() {
                 let at = (t * rows + row) * dim;
@@ -169,17 +167,17 @@ impl<S: Simd> Tile<'_, S> {
         let top = layers.last_mut().expect("a network has a layer");
         match self.plan.net.readout {
             Readout::Last => {
-                last.resize(rows * width, 0.0);
+                last.reserve(rows * width);
                 for (row, &i) in order.iter().enumerate() {
                     let at = (self.batch.steps(i) * rows + row) * width;
                     last[row * width..][..width].copy_from_slice(&top.h[at..at + width]);
                 }
-                self.head(last, &mut top.dh, scores, order, 0, out);
+                self.head(&last[..rows * width], &mut top.dh, scores, order, 0, out);
                 false
             }
             Readout::Every => {
-                if self.training.is_some() && dout.len() < steps.active.len() * rows * width {
-                    dout.resize(steps.active.len() * rows * width, 0.0);
+                if self.training.is_some() {
+                    dout.reserve(steps.active.len() * rows * width);
                 }
                 for (t, &n) in steps.active.iter().enumerate() {
                     let at = t * rows * width;
@@ -200,7 +198,7 @@ impl<S: Simd> Tile<'_, S> {
         &self,
         states: &[f32],
         dh: &mut [f32],
-        scores: &mut Vec<f32>,
+        scores: &mut Buffer,
         sequences: &[usize],
         t: usize,
         out: &mut TileOut,
@@ -209,12 +207,20 @@ impl<S: Simd> Tile<'_, S> {
         let HeadWeights { forward, back, bias } = &self.weights.head;
         let rows = sequences.len();
         let stride = states.len() / rows.max(1);
-        scores.resize(self.sequences.len() * width, 0.0);
+        scores.reserve(self.sequences.len() * width);
         let states = Segment { a: states, stride, k: hidden };
         for row in scores.chunks_exact_mut(width).take(rows) {
-            row.copy_from_slice(bias);
+            row.copy_from_slice(&bias[..width]);
         }
-        self.s.vectorize(Gemm { rows, a: &[states], b: forward, c: scores, c_stride: width, add: true });
+        self.s.vectorize(Gemm {
+            rows,
+            a: &[states],
+            b: forward,
+            c: scores,
+            c_stride: width,
+            add: true,
+            ahead: [&[]; 2],
+        });
         let first = self.first_row(self.sequences.start);
         for (scores, &sequence) in scores.chunks_exact_mut(width).zip(sequences) {
             let row = self.first_row(sequence) + t;
@@ -232,7 +238,7 @@ impl<S: Simd> Tile<'_, S> {
             return;
         }
         let a = &[Segment { a: scores, stride: width, k: outputs }];
-        self.s.vectorize(Gemm { rows, a, b: back, c: dh, c_stride: stride, add: false });
+        self.s.vectorize(Gemm { rows, a, b: back, c: dh, c_stride: stride, add: false, ahead: [&[]; 2] });
         self.s.vectorize(Outer {
             rows,
             a: states.a,
@@ -256,9 +262,7 @@ impl<S: Simd> Tile<'_, S> {
             let (below, this) = layers.split_at_mut(i);
             let input = self.input(x, below, steps);
             let needed = if i > 0 { steps.active.len() * steps.rows * input.stride } else { 0 };
-            if dx.len() < needed {
-                dx.resize(needed, 0.0);
-            }
+            dx.reserve(needed);
             let from_above = if every_state { &dout[..] } else { &[] };
             self.layer(i, steps, input).backward(&mut this[0], from_above, dx, &mut out.grads);
             if let Some(next) = below.last_mut() {

@@ -1,7 +1,7 @@
 //! Parameters as the kernels read them, and gradients back into the flat layout.
 
 use super::plan::{Form, HeadPlan, LayerPlan, Matrix, Plan, Source, W_BLOCKS};
-use crate::simd::{Gemm, Outer, Packed, Segment, Simd};
+use crate::simd::{Buffer, Gemm, Outer, Packed, Segment, Simd};
 
 /// The packed parameters of a network.
 pub(super) struct Weights {
@@ -16,7 +16,7 @@ pub(super) struct LayerWeights {
     pub(super) u: MatrixWeights,
     pub(super) w: MatrixWeights,
     /// The declared vectors, sigmoids taken.
-    pub(super) vectors: Vec<f32>,
+    pub(super) vectors: Buffer,
     /// α, β, ζ, ν, sigmoids taken.
     pub(super) scalars: [f32; 4],
 }
@@ -37,14 +37,14 @@ pub(super) struct MatrixWeights {
 #[derive(Default)]
 struct Merge {
     /// `stacked × padded inputs`: the product.
-    product: Vec<f32>,
+    product: Buffer,
     /// The first factor, `stacked × rank`.
     first: Packed,
     /// The second factor with padded rows.
-    second: Vec<f32>,
+    second: Buffer,
     /// Gradients of the factors.
-    grad_first: Vec<f32>,
-    grad_second: Vec<f32>,
+    grad_first: Buffer,
+    grad_second: Buffer,
 }
 
 /// The packed head.
@@ -54,7 +54,7 @@ pub(super) struct HeadWeights {
     /// `outputs × hidden`
     pub(super) back: Packed,
     /// Biases, padded.
-    pub(super) bias: Vec<f32>,
+    pub(super) bias: Buffer,
 }
 
 fn sigmoid(x: f32) -> f32 {
@@ -69,7 +69,7 @@ impl Weights {
             head: HeadWeights {
                 forward: Packed::new::<S>(head.hidden, head.outputs),
                 back: Packed::new::<S>(head.outputs, head.hidden),
-                bias: vec![0.0; head.width],
+                bias: Buffer::zeros(head.width),
             },
         }
     }
@@ -125,7 +125,7 @@ impl LayerWeights {
             groups: groups.collect(),
             u: MatrixWeights::new::<S>(&plan.u, stacked),
             w: MatrixWeights::new::<S>(&plan.w, stacked),
-            vectors: vec![0.0; plan.vectors.len() * plan.width],
+            vectors: Buffer::zeros(plan.vectors.len() * plan.width),
             scalars: [0.0; 4],
         }
     }
@@ -215,11 +215,11 @@ impl MatrixWeights {
             Form::Factored => new.second = Packed::new::<S>(plan.inputs, plan.rank),
             Form::Merged => {
                 new.merge = Merge {
-                    product: vec![0.0; stacked * plan.width],
+                    product: Buffer::zeros(stacked * plan.width),
                     first: Packed::new::<S>(stacked, plan.rank),
-                    second: vec![0.0; plan.inputs * plan.rank_width],
-                    grad_first: vec![0.0; stacked * plan.rank_width],
-                    grad_second: vec![0.0; plan.inputs * plan.rank_width],
+                    second: Buffer::zeros(plan.inputs * plan.rank_width),
+                    grad_first: Buffer::zeros(stacked * plan.rank_width),
+                    grad_second: Buffer::zeros(plan.inputs * plan.rank_width),
                 };
             }
         }
@@ -252,6 +252,7 @@ impl MatrixWeights {
                     c: &mut merge.product,
                     c_stride: plan.width,
                     add: false,
+                    ahead: [&[]; 2],
                 });
                 merge.first.fill::<S>(0, stacked, 0, rank, |i, r| first[i * rank + r]);
                 for (to, from) in merge.second.chunks_mut(plan.rank_width).zip(second.chunks(rank)) {
@@ -315,6 +316,7 @@ impl MatrixWeights {
             c: &mut merge.grad_second,
             c_stride: plan.rank_width,
             add: false,
+            ahead: [&[]; 2],
         });
         merge.grad_first.fill(0.0);
         for (b, &block) in blocks.iter().enumerate() {

@@ -5,13 +5,13 @@
 //! lanes run over columns, so batches of any size waste nothing and only columns are padded.
 //! Each keeps a block of C in registers; sizes of the blocks follow the register file.
 
-use super::{Kernel, Simd};
+use super::{Ahead, Buffer, Kernel, Simd};
 
 /// A `k × n` matrix in panels of `PANEL` vectors of columns, each panel row after row; `n` is
 /// padded to whole vectors with zeros.
 #[derive(Clone, Default)]
 pub(crate) struct Packed {
-    data: Vec<f32>,
+    data: Buffer,
     k: usize,
     n: usize,
 }
@@ -20,7 +20,7 @@ impl Packed {
     /// A zero matrix; `n` is rounded up to whole vectors.
     pub(crate) fn new<S: Simd>(k: usize, n: usize) -> Self {
         let n = super::padded::<S>(n);
-        Self { data: vec![0.0; k * n], k, n }
+        Self { data: Buffer::zeros(k * n), k, n }
     }
 
     /// Columns, padding included.
@@ -73,6 +73,8 @@ pub(crate) struct Gemm<'a> {
     pub(crate) c: &'a mut [f32],
     pub(crate) c_stride: usize,
     pub(crate) add: bool,
+    /// Memory that the caller will touch soon.
+    pub(crate) ahead: [&'a [f32]; 2],
 }
 
 /// `C[i][j] += Σ_row A[row][i]·D[row][j]` for `i < m`, `j < n`; `n` is a multiple of the lanes.
@@ -137,18 +139,20 @@ impl Kernel for Gemm<'_> {
         }
         check("C", self.c.len(), self.rows, self.c_stride, self.b.n);
         assert_eq!(self.a.iter().map(|x| x.k).sum::<usize>(), self.b.k, "A and B do not fit");
-        assert_eq!(self.b.data.len(), self.b.k * self.b.n);
+        assert!(self.b.data.len() >= self.b.k * self.b.n);
         let panel = S::PANEL * S::LANES;
+        let mut ahead = Ahead::new(self.ahead);
         let mut column = 0;
         while column < self.b.n {
             let b = self.b.data[column * self.b.k..].as_ptr();
             let c = self.c[column..].as_mut_ptr();
             let g = GemmPanel { rows: self.rows, a: self.a, b, c, c_stride: self.c_stride, add: self.add };
+            let ahead = &mut ahead;
             match (self.b.n - column).min(panel) / S::LANES {
-                4 if S::PANEL >= 4 => g.run::<S, 4>(s),
-                3 if S::PANEL >= 3 => g.run::<S, 3>(s),
-                2 if S::PANEL >= 2 => g.run::<S, 2>(s),
-                _ => g.run::<S, 1>(s),
+                4 if S::PANEL >= 4 => g.run::<S, 4>(s, ahead),
+                3 if S::PANEL >= 3 => g.run::<S, 3>(s, ahead),
+                2 if S::PANEL >= 2 => g.run::<S, 2>(s, ahead),
+                _ => g.run::<S, 1>(s, ahead),
             }
             column += panel;
         }
@@ -167,13 +171,13 @@ struct GemmPanel<'a> {
 
 impl GemmPanel<'_> {
     #[inline(always)]
-    fn run<S: Simd, const NV: usize>(&self, s: S) {
+    fn run<S: Simd, const NV: usize>(&self, s: S, ahead: &mut Ahead) {
         let blocks = self.rows.div_ceil(max_rows::<S>(NV));
         let mut row = 0;
         for i in 0..blocks {
             // As even as possible: 25 rows in blocks of at most 6 are 5 × 5.
             let end = self.rows * (i + 1) / blocks;
-            with_rows!(S, NV, end - row, gemm_block(s, self, row));
+            with_rows!(S, NV, end - row, gemm_block(s, self, row, ahead));
             row = end;
         }
     }
@@ -182,7 +186,12 @@ impl GemmPanel<'_> {
 /// # Safety
 /// Rows `row..row + MR` of A and C and the whole panel of B must be in bounds.
 #[inline(always)]
-unsafe fn gemm_block<S: Simd, const NV: usize, const MR: usize>(s: S, g: &GemmPanel, row: usize) {
+unsafe fn gemm_block<S: Simd, const NV: usize, const MR: usize>(
+    s: S,
+    g: &GemmPanel,
+    row: usize,
+    ahead: &mut Ahead,
+) {
     let mut acc = [[s.splat(0.0); NV]; MR];
     // SAFETY: the caller promises the extents of B and C.
     unsafe {
@@ -198,6 +207,7 @@ unsafe fn gemm_block<S: Simd, const NV: usize, const MR: usize>(s: S, g: &GemmPa
         for segment in g.a {
             let a = segment.a.as_ptr().add(row * segment.stride);
             for k in 0..segment.k {
+                ahead.prefetch();
                 let mut columns = [s.splat(0.0); NV];
                 for v in 0..NV {
                     columns[v] = s.read(b.add(v * S::LANES));
@@ -350,7 +360,15 @@ mod tests {
                 let mut c = before.clone();
                 let segments =
                     [Segment { a: &a1, stride: stride1, k: k1 }, Segment { a: &a2, stride: stride2, k: k2 }];
-                s.vectorize(Gemm { rows, a: &segments, b: &packed, c: &mut c, c_stride: width, add });
+                s.vectorize(Gemm {
+                    rows,
+                    a: &segments,
+                    b: &packed,
+                    c: &mut c,
+                    c_stride: width,
+                    add,
+                    ahead: [&[]; 2],
+                });
                 for i in 0..rows {
                     for j in 0..n {
                         let mut want = if add { f64::from(before[i * width + j]) } else { 0.0 };

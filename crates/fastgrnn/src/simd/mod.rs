@@ -5,19 +5,23 @@
 //! [`Simd::vectorize`], which compiles them with the token's instructions enabled. Everything a
 //! kernel calls must be `#[inline(always)]`, or it is compiled without them and runs many times
 //! slower (the result is the same).
+mod buffer;
 mod denormals;
 mod gemm;
 mod math;
 mod peak;
 mod portable;
+mod prefetch;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
+pub(crate) use buffer::Buffer;
 pub(crate) use denormals::FlushDenormals;
 pub(crate) use gemm::{Gemm, Outer, Packed, Segment};
 pub(crate) use math::{apply, slope};
 pub(crate) use peak::peak_gflops;
 pub(crate) use portable::Portable;
+use prefetch::Ahead;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use x86::{Avx2, Avx512};
 
