@@ -61,7 +61,7 @@ pub struct TrainArgs {
     pub flags: Recipe,
     #[command(flatten)]
     pub threads: Threads,
-    /// Run folder [default: a fresh one, runs/<dataset>-<cell>-<n>]
+    /// Run folder [default: a fresh one, runs/DATASET-CELL-N]
     #[arg(long, value_name = "DIR", help_heading = "Run")]
     pub out: Option<PathBuf>,
     /// Continue the run in --out (by default the newest of this data set and cell)

@@ -300,6 +300,24 @@ fn predict_reads_a_file_as_training_did_without_its_label() {
 }
 
 #[test]
+fn numbers_are_regressed() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows: String = (0..80).map(|i| format!("{}.5,{}.25,{}.125\n", i % 7, i % 3, i % 7 + i % 3)).collect();
+    std::fs::write(folder.path().join("d.csv"), rows).unwrap();
+    let args = "train --dataset d.csv --label-col 2 --labels value --hidden 8 --epochs 60 --out run";
+    let s = json(folder.path(), &args.split(' ').collect::<Vec<_>>());
+    has_keys(&s["val"], &["rmse", "mae", "r2", "loss", "n"]);
+    assert!(s["val"].get("accuracy").is_none(), "{s}");
+    let e = json(folder.path(), &["eval", "run", "--dataset", "d.csv", "--predictions", "p.csv"]);
+    assert!(e["r2"].as_f64().unwrap() > 0.5, "{e}");
+    let csv = std::fs::read_to_string(folder.path().join("p.csv")).unwrap();
+    assert!(csv.starts_with("id,label_0,prediction_0\n") && csv.lines().count() == 81, "{csv}");
+    let p = json(folder.path(), &["predict", "run", "d.csv"]);
+    assert_eq!(p["predictions"][0]["values"].as_array().unwrap().len(), 1);
+    assert!(text(folder.path(), &["info", "run"]).contains("1 numbers"));
+}
+
+#[test]
 fn bench_train_measures_a_shape() {
     let folder = tempfile::tempdir().unwrap();
     let b =
