@@ -8,14 +8,14 @@
 //! | --- | --- |
 //! | [`cells`] | what each cell is: equations, parameters, starting values |
 //! | [`net`] | a network: stacked cells, a head, one flat parameter layout |
-//! | [`reference`] | the same in plain scalar f64: the oracle |
+//! | [`mod@reference`] | the same in plain scalar f64: the oracle |
 //! | [`engine`] | the fast multi-threaded f32 training step |
 //! | [`data`] | sequences, readers, splits, normalisation, augmentation |
 //! | [`metrics`] | accuracy, F1, confusion, regression errors |
 //! | [`model`] | the trained model and its file |
 //! | [`train`] | optimisers, schedules, the training run, checkpoints |
 //! | [`report`] | a run as a page: curves, confusion matrix, sizes |
-//! | [`bench`] | how fast a training step is, by itself and against PyTorch |
+//! | [`mod@bench`] | how fast a training step is, by itself and against PyTorch |
 pub mod batch;
 pub mod bench;
 pub mod cells;

@@ -5,7 +5,9 @@ use super::shape::Shape;
 use crate::batch::{Batch, Targets};
 use crate::cells::{CellKind, Start};
 use crate::engine::{Engine, Loss};
+use crate::net::Layout;
 use crate::rng::Rng;
+use crate::train::{Optim, Optimizer};
 use std::time::{Duration, Instant};
 
 /// A network in training.
@@ -14,7 +16,8 @@ pub(super) struct Ours {
     params: Vec<f32>,
     gradient: Vec<f32>,
     batch: Batch,
-    optimiser: Adam,
+    optimiser: Optim,
+    layout: Layout,
 }
 
 impl Ours {
@@ -27,7 +30,7 @@ impl Ours {
         threads: usize,
     ) -> Result<Self, BenchError> {
         let net = shape.network(kind, low_rank);
-        let len = net.layout().len();
+        let layout = net.layout();
         let mut rng = Rng::new(0);
         let mut batch = Batch::new(shape.input);
         for _ in 0..sequences {
@@ -37,8 +40,9 @@ impl Ours {
         let mut ours = Self {
             engine: Engine::new(&net, threads)?,
             params: net.start(Start::default(), shape.steps, 0),
-            gradient: vec![0.0; len],
-            optimiser: Adam::new(len),
+            gradient: vec![0.0; layout.len()],
+            optimiser: Optim::new(Optimizer::Adam, 0.9, 0.0, layout.len()),
+            layout,
             batch,
         };
         for _ in 0..3 {
@@ -50,7 +54,7 @@ impl Ours {
     /// Forward, backward and Adam.
     fn step(&mut self) -> Result<(), BenchError> {
         self.engine.gradient(&self.params, &self.batch, Loss::SoftmaxCrossEntropy, &mut self.gradient)?;
-        self.optimiser.step(&mut self.params, &self.gradient);
+        self.optimiser.step(&self.layout, &mut self.params, &self.gradient, 1e-3);
         Ok(())
     }
 
@@ -63,30 +67,5 @@ impl Ours {
             times.push(before.elapsed().as_secs_f64());
         }
         Ok(times)
-    }
-}
-
-/// Adam on a flat buffer.
-struct Adam {
-    steps: i32,
-    first: Vec<f32>,
-    second: Vec<f32>,
-}
-
-impl Adam {
-    fn new(len: usize) -> Self {
-        Self { steps: 0, first: vec![0.0; len], second: vec![0.0; len] }
-    }
-
-    fn step(&mut self, params: &mut [f32], gradient: &[f32]) {
-        self.steps = self.steps.saturating_add(1);
-        let size = (1e-3 / (1.0 - 0.9f64.powi(self.steps))) as f32;
-        let unbias = (1.0 / (1.0 - 0.999f64.powi(self.steps))) as f32;
-        let moments = self.first.iter_mut().zip(&mut self.second);
-        for ((p, &g), (m, v)) in params.iter_mut().zip(gradient).zip(moments) {
-            *m += 0.1 * (g - *m);
-            *v += 0.001 * (g * g - *v);
-            *p -= size * *m / ((unbias * *v).sqrt() + 1e-8);
-        }
     }
 }

@@ -327,6 +327,8 @@ fn each_in_tar(
         }
         take(plain_name(&path), bytes)?;
     }
+    // The checksum of a packed archive comes after the archive's own end.
+    std::io::copy(&mut archive.into_inner(), &mut std::io::sink()).map_err(fail)?;
     Ok(())
 }
 

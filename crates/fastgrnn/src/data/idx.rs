@@ -5,7 +5,8 @@
 
 use super::DataError;
 use super::array::{Array, Cell};
-use super::part::{Part, RawLabels};
+use super::labels::RawLabels;
+use super::part::Part;
 
 /// The most sides an array may have.
 const MAX_RANK: u8 = 8;

@@ -5,7 +5,7 @@
 //! change copies of it on their way into a [`Batch`](crate::batch::Batch). Unlike a tensor, it has
 //! no padding: a shorter sequence is shorter.
 //!
-//! [`load`] takes a known name or a path and looks after the rest: archives, file formats, train
+//! [`load()`] takes a known name or a path and looks after the rest: archives, file formats, train
 //! and test parts, columns, windows, class names. Files are never trusted: whatever they hold, the
 //! result is a [`Dataset`] or a [`DataError`] that names file, place and value.
 //!
@@ -20,10 +20,13 @@
 mod archive;
 mod array;
 pub mod augment;
+mod columns;
 mod csv;
 mod error;
+mod folder;
 mod idx;
 pub mod known;
+mod labels;
 mod load;
 pub mod normalize;
 mod npy;

@@ -1,14 +1,16 @@
 //! NPZ, a zip of NPY arrays: `x_train, y_train, x_test, y_test`, or `x, y`, and optionally `group`.
 //!
 //! Keys are read in any case. Sequences of unequal length stand end to end in an `x` of shape
-//! `[all steps, D]`, with their number of steps in `lengths`; `features` may name the D features.
+//! `[all steps, D]`, with their number of steps in `lengths`; `features` may name the D features, `classes`
+//! the classes in their order, and `recording` says which recording a window was cut from.
 //! A folder of `.npy` files with these names reads the same.
 
 use std::collections::BTreeMap;
 
 use super::array::Array;
+use super::labels::RawLabels;
 use super::load::Parts;
-use super::part::{Part, RawLabels};
+use super::part::Part;
 use super::{DataError, Sequences, npy};
 
 /// Arrays by key, and what to call the whole in messages.
@@ -74,6 +76,15 @@ impl Arrays {
             } else {
                 group.numbers()?.iter().map(f64::to_string).collect()
             });
+        }
+        if let Some(recording) = self.array(&format!("recording{suffix}"))? {
+            self.check_rows("recording", suffix, Some(recording.shape.iter().product()), part.x.len())?;
+            part.recording = Some(recording.numbers()?.iter().map(|&n| n as u32).collect());
+        }
+        if let Some(classes) = self.array("classes")?
+            && classes.is_text()
+        {
+            part.classes = Some(classes.text()?);
         }
         if let Some(features) = self.array("features")?
             && features.is_text()

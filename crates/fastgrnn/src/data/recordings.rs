@@ -6,7 +6,8 @@
 
 use std::collections::HashMap;
 
-use super::part::{Part, RawLabels, check_window, starts};
+use super::labels::RawLabels;
+use super::part::{Part, checked_stride, starts};
 use super::{DataError, LabelKind, Request, Sequences};
 
 /// Text values by number, in order of first appearance; one number a row.
@@ -87,8 +88,8 @@ impl Rows {
         match request.window {
             None => self.whole(file, &recordings),
             Some(window) => {
-                let stride = request.stride.unwrap_or(window);
-                check_window(window, stride)?;
+                let steps = recordings.iter().map(Vec::len);
+                let stride = checked_stride(window, steps, self.width, request)?;
                 Ok(self.windows(file, &recordings, window, stride, request.labels))
             }
         }
@@ -201,6 +202,9 @@ impl Rows {
         part.group = (!group.is_empty()).then_some(group);
         part.ids = Some(ids);
         part.recording = Some(recording);
+        if values.is_some() {
+            part.kind = LabelKind::Value;
+        }
         let short = recordings.iter().filter(|rows| rows.len() < window).count();
         if short > 0 {
             part.notes.push(format!(

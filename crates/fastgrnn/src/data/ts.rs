@@ -4,7 +4,8 @@
 //! each a comma-separated list of values, and the label last. Sequences may differ in length; the
 //! dimensions of one sequence may not. Missing values (`?`) and time stamps are refused.
 
-use super::part::{Part, RawLabels, canonical};
+use super::labels::{RawLabels, canonical};
+use super::part::Part;
 use super::{DataError, LabelKind, Sequences};
 
 #[derive(Default)]
@@ -75,7 +76,7 @@ pub(crate) fn read(file: &str, bytes: &[u8], labelled: bool) -> Result<Part, Dat
                 file: file.into(),
                 place: format!("line {}", i + 1),
                 label: label.into(),
-                known: super::part::listed(classes),
+                known: super::labels::listed(classes),
             });
         }
         labels.push(canonical(label));
@@ -162,8 +163,6 @@ impl Rows<'_> {
             let wanted = wanted.unwrap_or_default();
             return Err(corrupt(format!("{steps} values, but the header says {wanted} in each")));
         }
-        self.row.clear();
-        self.row.resize(steps * dim, 0.0);
         for (d, dimension) in series.split(':').enumerate() {
             let found = dimension.split(',').count();
             if found != steps {
@@ -171,6 +170,10 @@ impl Rows<'_> {
                     "dimension {d} has {found} values, dimension 0 has {steps}; lengths may differ between sequences only"
                 )));
             }
+        }
+        self.row.clear();
+        self.row.resize(steps * dim, 0.0);
+        for (d, dimension) in series.split(':').enumerate() {
             for (t, value) in dimension.split(',').enumerate() {
                 let value = value.trim();
                 let parsed = if value == "?" { Ok(f32::NAN) } else { value.parse::<f32>() };

@@ -5,8 +5,9 @@
 
 use std::path::Path;
 
+use super::super::labels::RawLabels;
 use super::super::load::Parts;
-use super::super::part::{Part, RawLabels};
+use super::super::part::Part;
 use super::super::{DataError, Request, archive, idx};
 use super::{Found, Spec, no_axes};
 

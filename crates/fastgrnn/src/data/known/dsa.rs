@@ -5,8 +5,9 @@
 
 use std::path::Path;
 
+use super::super::labels::RawLabels;
 use super::super::load::Parts;
-use super::super::part::{Part, RawLabels};
+use super::super::part::Part;
 use super::super::{DataError, Request, Sequences};
 use super::{Found, Spec, text};
 

@@ -149,35 +149,38 @@ pub(crate) fn unknown(name: &str) -> DataError {
 
 /// Loads the set that `request` names, if it names one.
 pub(crate) fn load(request: &Request) -> Result<Option<Dataset>, DataError> {
-    let Some(spec) = SPECS.iter().find(|spec| spec.name == request.source) else {
-        return Ok(None);
-    };
-    let folders = folders(request.data_dir.as_deref());
-    let path = match spec.locate(&folders) {
-        Some(path) => path,
-        None if spec.places.is_empty() => PathBuf::new(),
-        None => {
-            let looked: Vec<String> = folders.iter().map(|f| f.display().to_string()).collect();
-            return Err(DataError::MissingSet {
-                name: spec.name.into(),
-                fetch: spec.fetch_text(&folders),
-                looked: looked.join(", "),
-            });
-        }
-    };
-    let found = (spec.read)(&path, request).map_err(|error| spec.explain(error, &path))?;
-    let dim = found.parts.train.as_ref().map(|part| part.x.dim());
-    let mut data = finish(spec.name.into(), found.parts, request)?;
-    data.notes.extend(found.notes);
-    let split = spec.group_split.then_some(super::SplitBy::Group);
-    data.suggested = Suggestions { split, axes: Vec::new() };
-    if dim == Some(data.train.x.dim()) {
-        data.suggested.axes = (spec.axes)();
+    match SPECS.iter().find(|spec| spec.name == request.source) {
+        Some(spec) => spec.load(&folders(request.data_dir.as_deref()), request).map(Some),
+        None => Ok(None),
     }
-    Ok(Some(data))
 }
 
 impl Spec {
+    fn load(&self, folders: &[PathBuf], request: &Request) -> Result<Dataset, DataError> {
+        let path = match self.locate(folders) {
+            Some(path) => path,
+            None if self.places.is_empty() => PathBuf::new(),
+            None => {
+                let looked: Vec<String> = folders.iter().map(|f| f.display().to_string()).collect();
+                return Err(DataError::MissingSet {
+                    name: self.name.into(),
+                    fetch: self.fetch_text(folders),
+                    looked: looked.join(", "),
+                });
+            }
+        };
+        let found = (self.read)(&path, request).map_err(|error| self.explain(error, &path))?;
+        let dim = found.parts.train.as_ref().map(|part| part.x.dim());
+        let mut data = finish(self.name.into(), found.parts, request)?;
+        data.notes.extend(found.notes);
+        let split = self.group_split.then_some(super::SplitBy::Group);
+        data.suggested = Suggestions { split, axes: Vec::new() };
+        if dim == Some(data.train.x.dim()) {
+            data.suggested.axes = (self.axes)();
+        }
+        Ok(data)
+    }
+
     /// After a failed read: says so if the file is not the one we know.
     fn explain(&self, error: DataError, path: &Path) -> DataError {
         let name = archive::file_name(path);
@@ -211,4 +214,35 @@ fn sha256(path: &Path) -> Option<String> {
 
 fn no_axes() -> Vec<[usize; 3]> {
     Vec::new()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_set_says_what_to_get_and_where_to_put_it() {
+        let empty = tempfile::tempdir().unwrap();
+        let folders = [empty.path().to_path_buf()];
+        for spec in &SPECS[1..] {
+            let error = spec.load(&folders, &Request::new(spec.name)).unwrap_err();
+            assert!(matches!(error, DataError::MissingSet { .. }), "{error}");
+            let message = error.to_string();
+            assert!(message.contains(spec.name) && message.contains("sha256"), "{message}");
+            assert!(message.contains(&empty.path().display().to_string()), "{message}");
+        }
+    }
+
+    #[test]
+    fn a_known_folder_without_its_files_does_not_count_as_found() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("mnist")).unwrap();
+        assert!(mnist::SPEC.locate(&[folder.path().to_path_buf()]).is_none());
+    }
+
+    #[test]
+    fn the_folder_asked_for_comes_first() {
+        let asked = Path::new("asked");
+        assert_eq!(folders(Some(asked))[0], asked);
+    }
 }

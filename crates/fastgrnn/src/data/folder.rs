@@ -1,0 +1,168 @@
+//! Folders of tables: one sub-folder a class, or recordings side by side.
+//!
+//! Each file is a recording whose rows are time steps. Where every file lies in a folder of its
+//! own kind, that folder's name is the class; otherwise the label is a column. `train` and `test`
+//! folders around them make two parts.
+
+use super::archive::Tree;
+use super::csv::Context;
+use super::labels::{RawLabels, listed};
+use super::load::{Parts, like};
+use super::part::Part;
+use super::{DataError, Request, Sequences, csv};
+
+/// A table in a folder: where it is, and the class its folder names.
+struct Table {
+    index: usize,
+    class: Option<String>,
+    is_test: bool,
+}
+
+/// Tables in class folders (under `train` and `test` or not), or recordings side by side.
+pub(crate) fn read(
+    tree: &mut Tree,
+    files: &[usize],
+    request: &Request,
+    labelled: bool,
+) -> Result<Parts, DataError> {
+    let paths: Vec<Vec<&str>> = files.iter().map(|&i| tree.files[i].name.split('/').collect()).collect();
+    // Folders around everything (an archive often has one) say nothing.
+    let mut depth = 0;
+    let wrapped = |depth: usize| paths.iter().all(|p| p.len() > depth + 2 && p[depth] == paths[0][depth]);
+    while wrapped(depth) {
+        depth += 1;
+    }
+    let part_of = |path: &[&str]| match path.get(depth)?.to_ascii_lowercase().as_str() {
+        "train" | "training" if path.len() > depth + 1 => Some(false),
+        "test" | "testing" if path.len() > depth + 1 => Some(true),
+        _ => None,
+    };
+    let has_parts = paths.iter().all(|path| part_of(path).is_some());
+    let inner = depth + usize::from(has_parts);
+    let has_classes = paths.iter().all(|path| path.len() == inner + 2);
+    let flat = paths.iter().all(|path| path.len() == inner + 1);
+    if !has_classes && !flat {
+        let names: Vec<String> = files.iter().map(|&i| tree.files[i].name.clone()).collect();
+        return Err(DataError::Unsupported {
+            file: tree.name.clone(),
+            problem: format!(
+                "its files lie at different depths; put each into a folder named after its class ({})",
+                listed(&names)
+            ),
+        });
+    }
+    let mut tables = Vec::new();
+    for (path, &index) in paths.iter().zip(files) {
+        let class = has_classes.then(|| path[inner].to_string());
+        tables.push(Table { index, class, is_test: has_parts && part_of(path) == Some(true) });
+    }
+    if labelled
+        && has_classes
+        && let Some(empty) = tree.empty.iter().find(|folder| folder.split('/').count() == inner + 1)
+    {
+        let class = empty.rsplit('/').next().unwrap_or(empty).to_string();
+        return Err(DataError::EmptyClass { file: tree.name.clone(), class });
+    }
+    let (test, train): (Vec<Table>, Vec<Table>) = tables.into_iter().partition(|t| t.is_test);
+    let train = join(tree, &train, request, labelled)?;
+    let like = train.as_ref().map_or_else(|| request.clone(), |train| like(request, train));
+    let test = join(tree, &test, &like, labelled)?;
+    Ok(Parts { train, test })
+}
+
+/// Reads tables one after the other into one part; each is at least one recording of its own.
+fn join(
+    tree: &mut Tree,
+    tables: &[Table],
+    request: &Request,
+    labelled: bool,
+) -> Result<Option<Part>, DataError> {
+    let mut joined: Option<Part> = None;
+    let mut request = request.clone();
+    for table in tables {
+        let name = tree.files[table.index].name.clone();
+        let bytes = tree.read(table.index)?;
+        let class = table.class.as_deref().filter(|_| labelled);
+        let context = Context { request: &request, labelled, class, steps: true };
+        let mut part = csv::read(&name, &bytes, context)?;
+        part.ids = Some(match part.ids {
+            Some(ids) => ids.into_iter().map(|id| format!("{name}:{id}")).collect(),
+            None => vec![name; part.x.len()],
+        });
+        match &mut joined {
+            None => {
+                request = like(&request, &part);
+                joined = Some(part);
+            }
+            Some(joined) if joined.x.is_empty() => {
+                part.notes.splice(..0, joined.notes.drain(..));
+                *joined = part;
+            }
+            Some(joined) => append(joined, part)?,
+        }
+    }
+    if let Some(joined) = &mut joined {
+        joined.file = tree.name.clone();
+    }
+    Ok(joined)
+}
+
+fn append(joined: &mut Part, part: Part) -> Result<(), DataError> {
+    if part.x.dim() != joined.x.dim() {
+        return Err(DataError::DimMismatch {
+            file: part.file,
+            found: part.x.dim(),
+            expected: joined.x.dim(),
+            other: joined.file.clone(),
+        });
+    }
+    for note in part.notes {
+        if !joined.notes.contains(&note) {
+            joined.notes.push(note);
+        }
+    }
+    if part.x.is_empty() {
+        return Ok(());
+    }
+    append_sequences(&mut joined.x, &part.x);
+    match (&mut joined.y, part.y) {
+        (RawLabels::Text(all), RawLabels::Text(more)) => all.extend(more),
+        (RawLabels::Number { values: all, .. }, RawLabels::Number { values: more, .. }) => {
+            all.extend(more);
+        }
+        (RawLabels::None, RawLabels::None) => {}
+        (RawLabels::Text(all), RawLabels::Number { values, .. }) => {
+            all.extend(values.iter().map(f64::to_string));
+        }
+        (all, RawLabels::Text(more)) => {
+            let mut text = match all {
+                RawLabels::Number { values, .. } => values.iter().map(f64::to_string).collect(),
+                _ => Vec::new(),
+            };
+            text.extend(more);
+            *all = RawLabels::Text(text);
+        }
+        _ => {
+            let hint = "some files of the folder have labels and some have none".into();
+            return Err(DataError::NoLabels { file: part.file, hint });
+        }
+    }
+    match (&mut joined.group, part.group) {
+        (Some(all), Some(more)) => all.extend(more),
+        (all, _) => *all = None,
+    }
+    if let (Some(all), Some(more)) = (&mut joined.ids, part.ids) {
+        all.extend(more);
+    }
+    if let (Some(all), Some(more)) = (&mut joined.recording, part.recording) {
+        let next = all.last().map_or(0, |last| last + 1);
+        all.extend(more.iter().map(|r| r + next));
+    }
+    Ok(())
+}
+
+fn append_sequences(all: &mut Sequences, more: &Sequences) {
+    let end = all.offsets[all.offsets.len() - 1];
+    all.values.extend_from_slice(&more.values);
+    all.offsets.extend(more.offsets[1..].iter().map(|offset| offset + end));
+}

@@ -1,0 +1,149 @@
+//! Readers under arbitrary bytes, and round trips under arbitrary data.
+
+use fastgrnn::data::{self, Dataset, Examples, Labels, Request, Sequences, Suggestions};
+use proptest::prelude::*;
+
+/// A name for every reader.
+const NAMES: [&str; 12] = [
+    "a.csv",
+    "a.tsv",
+    "a.ts",
+    "a.npy",
+    "a.npz",
+    "a-images-idx3-ubyte",
+    "a.zip",
+    "a.tar",
+    "a.tar.gz",
+    "a.csv.gz",
+    "a.csv.xz",
+    "a.tar.xz",
+];
+
+/// The beginnings of real files, so that arbitrary bytes get past the first check.
+fn beginnings() -> Vec<Vec<u8>> {
+    let npy = |descr: &str, shape: &str| {
+        let header = format!("{{'descr': '{descr}', 'fortran_order': True, 'shape': {shape}, }}");
+        [b"\x93NUMPY\x01\x00".as_slice(), &(header.len() as u16).to_le_bytes(), header.as_bytes()].concat()
+    };
+    vec![
+        Vec::new(),
+        npy("<f4", "(1, 2, 3)"),
+        npy("<U2", "(2, 2)"),
+        npy(">f2", "(3, 2)"),
+        b"\x93NUMPY\x01\x00".to_vec(),
+        vec![0, 0, 8, 2, 0, 0, 0, 2, 0, 0, 0, 2],
+        vec![0, 0, 13],
+        b"@dimensions 2\n@equalLength true\n@classLabel true a b\n@data\n".to_vec(),
+        b"@".to_vec(),
+        b"id,time,label,x\n1,2,a,".to_vec(),
+        b"PK\x03\x04".to_vec(),
+        b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff".to_vec(),
+        b"\xfd7zXZ\x00\x00\x04\xe6\xd6\xb4\x46\x02\x00\x21\x01\x16".to_vec(),
+    ]
+}
+
+fn try_all(bytes: &[u8], request: &Request) {
+    for name in NAMES {
+        if let Err(error) = data::load_bytes(name, bytes, request) {
+            assert!(!error.to_string().is_empty());
+        }
+    }
+}
+
+fn requests() -> Vec<Request> {
+    let some = |s: &str| Some(s.to_string());
+    vec![
+        Request { size_limit: 1 << 20, ..Request::default() },
+        Request { window: Some(2), stride: Some(1), label_col: some("0"), ..Request::default() },
+        Request { id_col: some("0"), label_col: some("1"), ..Request::default() },
+        Request {
+            timesteps: Some(2),
+            group_col: some("1"),
+            columns: vec!["0-1".into()],
+            ..Request::default()
+        },
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn arbitrary_bytes_never_panic(
+        beginning in prop::sample::select(beginnings()),
+        bytes in prop::collection::vec(any::<u8>(), 0..200),
+        request in prop::sample::select(requests()),
+    ) {
+        try_all(&[beginning, bytes].concat(), &request);
+    }
+
+    #[test]
+    fn arbitrary_text_never_panics(
+        beginning in prop::sample::select(beginnings()),
+        text in "([0-9a-b.,:;?\"\n\t @#-]|nan|inf|true|label|id|\u{e9}){0,80}",
+        request in prop::sample::select(requests()),
+    ) {
+        try_all(&[&beginning, text.as_bytes()].concat(), &request);
+    }
+
+    #[test]
+    fn a_changed_byte_anywhere_never_panics(
+        which in 0usize..3,
+        at in any::<prop::sample::Index>(),
+        byte in any::<u8>(),
+        cut in any::<prop::sample::Index>(),
+    ) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join(["s.npz", "s.csv", "s.ts"][which]);
+        data::write(&example(&[3, 1, 2], 2, &[0.5; 12], false), &path).unwrap();
+        let mut bytes = std::fs::read(&path).unwrap();
+        let place = at.index(bytes.len());
+        bytes[place] = byte;
+        let name = path.file_name().unwrap().to_str().unwrap();
+        let request = Request { size_limit: 1 << 20, ..Request::default() };
+        let _ = data::load_bytes(name, &bytes, &request);
+        bytes.truncate(cut.index(bytes.len()));
+        let _ = data::load_bytes(name, &bytes, &request);
+    }
+
+    #[test]
+    fn what_is_written_reads_back_bit_for_bit(
+        ending in prop::sample::select(vec!["npz", "csv", "ts"]),
+        lengths in prop::collection::vec(2usize..6, 2..6),
+        dim in 1usize..4,
+        bits in prop::collection::vec(any::<f32>(), 100),
+        regression in any::<bool>(),
+    ) {
+        let values: Vec<f32> = bits.into_iter().map(|v| if v.is_finite() { v } else { 0.25 }).collect();
+        let original = example(&lengths, dim, &values, regression);
+        let dir = tempfile::tempdir().unwrap();
+        let written = data::write(&original, &dir.path().join(format!("s.{ending}"))).unwrap();
+        let again = data::load(&Request::new(written[0].to_str().unwrap())).unwrap();
+        prop_assert_eq!(&again.train.x, &original.train.x);
+        prop_assert_eq!(&again.train.y, &original.train.y);
+    }
+}
+
+fn example(lengths: &[usize], dim: usize, values: &[f32], regression: bool) -> Dataset {
+    let mut x = Sequences::new(dim);
+    let mut source = values.iter().copied().cycle();
+    for &length in lengths {
+        x.push(&source.by_ref().take(length * dim).collect::<Vec<f32>>());
+    }
+    let n = lengths.len();
+    let y = if regression {
+        Labels::Value { width: 1, values: (0..n).map(|i| i as f32 + 0.5).collect() }
+    } else {
+        let names = vec!["no".to_string(), "yes".to_string()];
+        Labels::Class { index: (0..n as u32).map(|i| i % 2).collect(), names }
+    };
+    Dataset {
+        name: "example".into(),
+        train: Examples::new(x, y),
+        test: None,
+        notes: Vec::new(),
+        features: None,
+        image: None,
+        suggested: Suggestions::default(),
+    }
+}
