@@ -304,6 +304,9 @@ pub struct BenchTrainArgs {
     /// Undisturbed blocks of half a second wanted of each side [default: 12]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub blocks: Option<u16>,
+    /// Most seconds for everything; what is not measured by then is measured briefly [default: 1680]
+    #[arg(long, value_name = "SECONDS")]
+    pub budget: Option<u32>,
 }
 
 fn shape(name: &str) -> Result<Shape, String> {

@@ -3,6 +3,7 @@
 use crate::args::{BenchArgs, BenchCommand, Rival};
 use crate::console::Console;
 use fastgrnn::bench::{self, BenchOptions};
+use std::time::Duration;
 
 /// Measures.
 pub fn run(args: BenchArgs, console: Console) -> anyhow::Result<()> {
@@ -14,6 +15,7 @@ pub fn run(args: BenchArgs, console: Console) -> anyhow::Result<()> {
         threads: args.threads.map_or(defaults.threads, usize::from),
         shapes: if args.shapes.is_empty() { defaults.shapes } else { args.shapes },
         blocks: args.blocks.map_or(defaults.blocks, usize::from),
+        budget: args.budget.map_or(defaults.budget, |s| Duration::from_secs(s.into())),
         ..defaults
     };
     let report = bench::train(&options, &mut |line| console.note(line))?;
