@@ -120,6 +120,7 @@ fn values_out_of_range_are_named_with_their_key() {
         (Recipe { clip: Some(-1.0), ..plain() }, "clip = -1"),
         (Recipe { hidden: Some(0), ..plain() }, "hidden is 0"),
         (Recipe { hidden: Some(usize::MAX), ..plain() }, "hidden = 18446744073709551615"),
+        (Recipe { hidden: Some(65_536), ..plain() }, "is too large; use a smaller --hidden"),
         (Recipe { layers: Some(0), ..plain() }, "at least one layer"),
         (Recipe { layers: Some(1_000_000), ..plain() }, "layers = 1000000"),
         (Recipe { rank_w: Some(Rank::Of(3)), ..plain() }, "rank_w 3 is larger than the"),

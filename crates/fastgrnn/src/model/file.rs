@@ -125,7 +125,7 @@ impl Metadata {
         if net.layers.len() > MAX_LAYERS {
             return Err(metadata_error(format!("{} layers", net.layers.len())));
         }
-        let sizes = net.layers.iter().flat_map(|c| [c.input, c.hidden]).chain([net.outputs, self.steps]);
+        let sizes = net.layers.iter().flat_map(|c| [c.input, c.hidden]).chain([net.outputs]);
         if let Some(size) = sizes.into_iter().find(|&size| size > MAX_SIZE) {
             return Err(metadata_error(format!("a size of {size}")));
         }

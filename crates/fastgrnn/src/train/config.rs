@@ -229,6 +229,19 @@ pub enum ConfigError {
         /// Entries of all layers together.
         expected: usize,
     },
+    /// A network beyond what a model file holds.
+    #[error(
+        "a network of {input} features, {outputs} outputs and {params} parameters is too large; \
+         use a smaller --hidden or ranks, or --timesteps to put fewer values into a step"
+    )]
+    TooLarge {
+        /// Features a step.
+        input: usize,
+        /// Outputs of the head.
+        outputs: usize,
+        /// All parameters.
+        params: usize,
+    },
     /// The network cannot be.
     #[error(transparent)]
     Network(#[from] NetworkError),
@@ -484,7 +497,12 @@ impl Config {
         if self.hidden > MAX_HIDDEN {
             return Err(out_of_range("hidden", self.hidden, "it must be between 1 and 65536"));
         }
-        self.network(data).check()?;
+        let network = self.network(data);
+        network.check()?;
+        let params = network.layout().len();
+        if network.input().max(network.outputs) > MAX_WIDTH || params > MAX_PARAMS {
+            return Err(ConfigError::TooLarge { input: network.input(), outputs: network.outputs, params });
+        }
         let states = self.hidden * self.layers;
         match &self.initial_state {
             InitialState::Given(values) if values.len() != 1 && values.len() != states => {
@@ -565,6 +583,10 @@ impl Config {
 
 /// Most layers that a network may have.
 const MAX_LAYERS: usize = 64;
+/// Most features, and most outputs. It keeps the number of parameters far from overflow.
+const MAX_WIDTH: usize = 1 << 20;
+/// Most parameters: a model file of half a gigabyte.
+const MAX_PARAMS: usize = 1 << 27;
 /// Most units of a layer.
 const MAX_HIDDEN: usize = 1 << 16;
 

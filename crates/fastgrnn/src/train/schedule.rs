@@ -3,7 +3,7 @@
 //! ```
 //! use fastgrnn::train::{Rate, Schedule};
 //! let rate = Rate { schedule: Schedule::Cosine, base: 0.1, total: 110, warmup: 10, every: 0 };
-//! assert!((rate.at(0) - 0.01).abs() < 1e-12);
+//! assert!((rate.at(0) - 0.1 / 11.0).abs() < 1e-12);
 //! assert_eq!(rate.at(10), 0.1);
 //! assert!((rate.at(60) - 0.05).abs() < 1e-12);
 //! ```

@@ -161,11 +161,12 @@ impl<'j, 'a> SeedRun<'j, 'a> {
         let Step { loss, correct, rows } =
             self.job.scorer.engine.gradient(params, &self.batch, config.loss, &mut self.gradient)?;
         if !loss.is_finite() {
-            return Err(self.diverged(format!("the loss became {loss}")));
+            return Err(self.diverged(number + 1, format!("the loss became {loss}")));
         }
         let norm = clip_norm(&mut self.gradient, config.clip);
         if !norm.is_finite() {
-            return Err(self.diverged(format!("the loss was {loss:.4} but its gradient became {norm}")));
+            let what = format!("the loss was {loss:.4} but its gradient became {norm}");
+            return Err(self.diverged(number + 1, what));
         }
         optim.step(&self.layout, params, &self.gradient, rate.at(optim.steps));
         let place = &mut self.state.place;
@@ -183,7 +184,7 @@ impl<'j, 'a> SeedRun<'j, 'a> {
         let first = self.state.place.first_loss.unwrap_or(train_loss).max(LEAST_FIRST_LOSS);
         if train_loss > EXPLODED * first {
             let what = format!("the epoch's mean loss is {train_loss:.4}, the first batch's was {first:.4}");
-            return Err(self.diverged(what));
+            return Err(self.diverged(self.state.place.batch, what));
         }
         let validated = match val {
             [] => None,
@@ -195,7 +196,8 @@ impl<'j, 'a> SeedRun<'j, 'a> {
         let mut is_best = false;
         if let Some(scores) = &validated {
             if !scores.loss.is_finite() {
-                return Err(self.diverged(format!("the validation loss became {}", scores.loss)));
+                let what = format!("the validation loss became {}", scores.loss);
+                return Err(self.diverged(self.state.place.batch, what));
             }
             let epoch = self.state.place.epoch + 1;
             let now = Best { epoch, accuracy: scores.accuracy, loss: scores.loss };
@@ -263,12 +265,12 @@ impl<'j, 'a> SeedRun<'j, 'a> {
         Ok(())
     }
 
-    fn diverged(&self, what: String) -> TrainError {
+    fn diverged(&self, batch: usize, what: String) -> TrainError {
         let config = self.job.config;
         TrainError::Diverged {
             seed: self.seed,
             epoch: self.state.place.epoch + 1,
-            batch: self.state.place.batch.max(1),
+            batch,
             what,
             try_lr: one_digit(config.lr / 3.0),
             clipped: config.clip > 0.0,
