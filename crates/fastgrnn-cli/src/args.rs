@@ -2,6 +2,7 @@
 //! files and flags alike.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use fastgrnn::bench::{SHAPES, Shape};
 use fastgrnn::data::{LabelKind, Request};
 use fastgrnn::train::Recipe;
 use std::path::PathBuf;
@@ -60,7 +61,7 @@ pub struct TrainArgs {
     pub flags: Recipe,
     #[command(flatten)]
     pub threads: Threads,
-    /// Run folder [default: a fresh one, runs/<dataset>-<cell>-<n>]
+    /// Run folder [default: a fresh one, runs/DATASET-CELL-N]
     #[arg(long, value_name = "DIR", help_heading = "Run")]
     pub out: Option<PathBuf>,
     /// Continue the run in --out (by default the newest of this data set and cell)
@@ -294,8 +295,25 @@ pub struct BenchTrainArgs {
     /// The Python that has torch
     #[arg(long, value_name = "PATH", requires = "against")]
     pub python: Option<PathBuf>,
-    #[command(flatten)]
-    pub threads: Threads,
+    /// Threads of either side [default: 2]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+    /// Only these shapes, separated by commas: har, google12, wakeword, pixelmnist
+    #[arg(long, value_name = "SHAPE,…", value_delimiter = ',', value_parser = shape)]
+    pub shapes: Vec<Shape>,
+    /// Undisturbed blocks of half a second wanted of each side [default: 12]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub blocks: Option<u16>,
+    /// Most seconds for everything; what is not measured by then is measured briefly [default: 1680]
+    #[arg(long, value_name = "SECONDS")]
+    pub budget: Option<u32>,
+}
+
+fn shape(name: &str) -> Result<Shape, String> {
+    Shape::from_name(name).ok_or_else(|| {
+        let known: Vec<&str> = SHAPES.iter().map(|s| s.name).collect();
+        format!("known shapes: {}", known.join(", "))
+    })
 }
 
 /// Whom to measure against.

@@ -10,19 +10,25 @@ use std::time::{Duration, Instant};
 /// Without a terminal, seconds between lines.
 const BETWEEN_LINES: Duration = Duration::from_secs(10);
 
+/// On a terminal, time between changes of the bar: batches may be faster than eyes.
+const BETWEEN_DRAWS: Duration = Duration::from_millis(80);
+
 /// Watches a run, shows it, and passes Ctrl-C on to it.
 pub struct Watcher {
     console: Console,
+    is_live: bool,
     bar: Option<ProgressBar>,
     seeds: usize,
     best: Option<f64>,
     last_line: Option<Instant>,
+    last_draw: Option<Instant>,
 }
 
 impl Watcher {
     /// A watcher that shows what the console allows.
     pub fn new(console: Console) -> Self {
-        Self { console, bar: None, seeds: 1, best: None, last_line: None }
+        let is_live = console.is_live();
+        Self { console, is_live, bar: None, seeds: 1, best: None, last_line: None, last_draw: None }
     }
 
     fn line(&self, text: &str) {
@@ -88,9 +94,10 @@ impl Observer for Watcher {
     }
 
     fn progress(&mut self, event: &Progress) {
-        if !self.console.is_live() {
+        if !self.is_live || self.last_draw.is_some_and(|t| t.elapsed() < BETWEEN_DRAWS) {
             return;
         }
+        self.last_draw = Some(Instant::now());
         let length = (event.epochs * event.batches) as u64;
         let done = ((event.epoch - 1) * event.batches + event.batch) as u64;
         let prefix = self.name(event.seed, event.stage);

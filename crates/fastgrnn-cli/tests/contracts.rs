@@ -276,6 +276,76 @@ fn without_a_test_part_test_is_null() {
 }
 
 #[test]
+fn predict_reads_a_file_as_training_did_without_its_label() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows = |label: bool| {
+        let mut text = format!("walk,t,ax,ay{}\n", if label { ",activity" } else { "" });
+        for walk in 0..40 {
+            for t in 0..(5 + walk % 3) {
+                let activity = if walk % 2 == 0 { ",still" } else { ",moving" };
+                let label = if label { activity } else { "" };
+                text.push_str(&format!("w{walk},{}.0,{}.5,{}.25{label}\n", t, walk % 2 * t, walk % 5));
+            }
+        }
+        text
+    };
+    std::fs::write(folder.path().join("walks.csv"), rows(true)).unwrap();
+    std::fs::write(folder.path().join("new.csv"), rows(false)).unwrap();
+    let args = "train --dataset walks.csv --id-col walk --label-col activity --hidden 4 --epochs 2 --out run";
+    json(folder.path(), &args.split(' ').collect::<Vec<_>>());
+    let p = json(folder.path(), &["predict", "run", "new.csv"]);
+    assert_eq!(p["n"], 40);
+    assert_eq!(p["predictions"][7]["id"], "w7");
+    assert_eq!(json(folder.path(), &["info", "run"])["features"], serde_json::json!(["ax", "ay"]));
+}
+
+#[test]
+fn numbers_are_regressed() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows: String = (0..80).map(|i| format!("{}.5,{}.25,{}.125\n", i % 7, i % 3, i % 7 + i % 3)).collect();
+    std::fs::write(folder.path().join("d.csv"), rows).unwrap();
+    let args = "train --dataset d.csv --label-col 2 --labels value --hidden 8 --epochs 60 --out run";
+    let s = json(folder.path(), &args.split(' ').collect::<Vec<_>>());
+    has_keys(&s["val"], &["rmse", "mae", "r2", "loss", "n"]);
+    assert!(s["val"].get("accuracy").is_none(), "{s}");
+    let e = json(folder.path(), &["eval", "run", "--dataset", "d.csv", "--predictions", "p.csv"]);
+    assert!(e["r2"].as_f64().unwrap() > 0.5, "{e}");
+    let csv = std::fs::read_to_string(folder.path().join("p.csv")).unwrap();
+    assert!(csv.starts_with("id,label_0,prediction_0\n") && csv.lines().count() == 81, "{csv}");
+    let p = json(folder.path(), &["predict", "run", "d.csv"]);
+    assert_eq!(p["predictions"][0]["values"].as_array().unwrap().len(), 1);
+    assert!(text(folder.path(), &["info", "run"]).contains("1 numbers"));
+}
+
+#[test]
+fn bench_train_measures_a_shape() {
+    let folder = tempfile::tempdir().unwrap();
+    let b =
+        json(folder.path(), &["bench", "train", "--shapes", "wakeword", "--blocks", "1", "--threads", "1"]);
+    has_keys(&b, &["fma_peak_gflops", "rows"]);
+    let rows = b["rows"].as_array().unwrap();
+    assert!(rows.iter().all(|r| r["shape"] == "wakeword") && rows.len() >= 4);
+    for row in rows {
+        has_keys(
+            row,
+            &[
+                "shape",
+                "cell",
+                "rank",
+                "ms",
+                "torch",
+                "ratio_vs_fastest_torch",
+                "gflops",
+                "fraction_of_peak",
+                "on_cpu",
+            ],
+        );
+        assert!(row["ms"].as_f64().unwrap() > 0.0 && row["gflops"].as_f64().unwrap() > 0.0, "{row}");
+        assert!(row["torch"].is_null(), "torch was not asked for");
+    }
+}
+
+#[test]
 fn completions_exist_for_every_shell() {
     let folder = tempfile::tempdir().unwrap();
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {

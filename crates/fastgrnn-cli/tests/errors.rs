@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{command, fails, json, run, trained};
+use common::{command, fails, json, trained};
 use std::path::Path;
 
 fn write(folder: &Path, name: &str, content: impl AsRef<[u8]>) {
@@ -40,12 +40,7 @@ fn an_unknown_data_set_names_the_known_ones() {
 #[test]
 fn a_known_set_that_is_missing_says_what_to_download() {
     let empty = tempfile::tempdir().unwrap();
-    let args = ["data", "inspect", "har2", "--data-dir", "."];
-    let output = run(empty.path(), &args);
-    // Where a checkout has the data beside it, the set is found all the same.
-    if !output.status.success() {
-        fails(empty.path(), &args, 1, &["har2", "UCI"]);
-    }
+    fails(empty.path(), &["data", "inspect", "har2"], 1, &["har2", "UCI", "Looked in"]);
 }
 
 #[test]
@@ -73,7 +68,7 @@ fn broken_csv_files_are_named_with_line_and_value() {
         fails(folder.path(), &["train", "--dataset", name, "--out", "run"], 1, &[&[name], parts].concat());
     };
     train("ragged.csv", &(rows(20) + "1,2,3,4,up\n"), &["line 21"]);
-    train("nan.csv", &(rows(20) + "nan,0.5,up\n"), &["NaN"]);
+    train("nan.csv", &(rows(20) + "nan,0.5,up\n"), &["line 21", "nan is not finite"]);
     train("word.csv", &(rows(20) + "oops,0.5,up\n"), &["line 21", "oops"]);
     train("one.csv", &rows(40).replace("down", "up"), &["up", "at least two"]);
     train("empty.csv", "", &["no data"]);
@@ -153,7 +148,6 @@ fn files_are_not_overwritten_by_convert() {
 #[test]
 fn a_split_that_is_not_there_is_misuse() {
     let t = trained();
-    json(t.path(), &["data", "convert", "digits", "pair.npz"]);
     write(t.path(), "flat.csv", rows(20));
     json(t.path(), &["train", "--dataset", "flat.csv", "--hidden", "4", "--epochs", "1", "--out", "flat"]);
     fails(

@@ -15,27 +15,22 @@ pub fn list(args: &DataListArgs, console: Console) -> anyhow::Result<()> {
     let sets = data::known_sets(args.data_dir.as_deref());
     console.answer(&json!({ "datasets": sets }), || {
         let rows = sets.iter().map(|s| {
-            let place = match (&s.path, s.found) {
-                (Some(path), true) => path.display().to_string(),
-                (None, true) => "built in".into(),
-                (_, false) => "missing".into(),
+            let numbers = [s.train, s.test, s.steps, s.features, s.classes];
+            let here = match (&s.path, s.found) {
+                (None, true) => "built in",
+                (_, true) => "yes",
+                (_, false) => "missing",
             };
-            let size = |n: usize| count(n as u64);
-            vec![
-                s.name.clone(),
-                size(s.train),
-                size(s.test),
-                s.steps.to_string(),
-                s.features.to_string(),
-                s.classes.to_string(),
-                s.licence.clone(),
-                place,
-            ]
+            let cells = numbers.into_iter().map(|n| count(n as u64));
+            std::iter::once(s.name.clone()).chain(cells).chain([here.to_owned()]).collect()
         });
-        let rows: Vec<_> = rows.collect();
-        let mut text = table(&["name", "train", "test", "T", "D", "classes", "licence", "where"], &rows);
+        let rows: Vec<Vec<String>> = rows.collect();
+        let mut text = table(&["name", "train", "test", "T", "D", "classes", "here"], &rows);
         for set in &sets {
-            text.push_str(&format!("\n  {}: {}", set.name, set.description));
+            text.push_str(&format!("\n  {}: {}; {}", set.name, set.description, set.licence));
+            if let Some(path) = &set.path {
+                text.push_str(&format!("\n    {}", path.display()));
+            }
         }
         text.push_str(
             "\n\nA missing set says what to download when you ask for it: fastgrnn data inspect NAME\n",

@@ -5,19 +5,21 @@ use crate::commands::train::{self, Place};
 use crate::console::Console;
 use fastgrnn::train::Recipe;
 
-/// Settings that learn the digits well within a minute on two cores.
-const RECIPE: &str = include_str!("demo.toml");
+/// The settings we stand behind for this set, whatever folder the command runs in.
+const RECIPE: &str = include_str!("../../../../recipes/digits.toml");
 
 /// Trains on the digits and says what to try next.
 pub fn run(args: DemoArgs, console: Console) -> anyhow::Result<()> {
     console.note("Training a FastGRNN on 8 x 8 images of handwritten digits, read row by row.");
-    let recipe = Recipe::from_toml_str(RECIPE, "demo.toml")?;
+    let recipe = Recipe::from_toml_str(RECIPE, "digits.toml")?;
     let place = Place { out: args.out, resume: false };
     let done = train::train(&recipe, place, args.threads.count(), console)?;
-    console.answer(&done.summary, || {
-        let run = done.summary.run.display();
-        format!(
-            "{}
+    console.answer(&done.summary, || format!("{}{}", done.text(), next(&train::short(&done.summary.run))))
+}
+
+fn next(run: &str) -> String {
+    let mut text = format!(
+        "
 Everything is in {run}
 
 Try next:
@@ -26,8 +28,11 @@ Try next:
   fastgrnn train --dataset digits --cell gru --seeds 3
   fastgrnn train --dataset your.csv --label-col LABEL     (also .npz, .ts, folders of CSV)
   fastgrnn train --help
-",
-            done.text()
-        )
-    })
+"
+    );
+    let from_checkout = std::env::current_exe().is_ok_and(|exe| exe.iter().any(|part| part == "target"));
+    if from_checkout {
+        text.push_str("(To have the command `fastgrnn`: cargo install --path crates/fastgrnn-cli)\n");
+    }
+    text
 }

@@ -51,7 +51,7 @@ pub fn run(args: EvalArgs, console: Console) -> anyhow::Result<()> {
 fn describe(answer: &Answer) -> String {
     let e = answer.evaluation;
     let mut text = facts(&[
-        ("data", format!("{}, {} part", answer.dataset, answer.split)),
+        ("data", format!("{} ({})", answer.dataset, answer.split)),
         ("result", score_text(&e.scores, None)),
     ]);
     if let Some(matrix) = &e.confusion {

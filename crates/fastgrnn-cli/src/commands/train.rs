@@ -124,9 +124,10 @@ impl Done {
         }
         rows.push(("network", format!("{}, {} parameters", s.cell, count(s.params as u64))));
         rows.push(("size", format!("{} as f32", bytes(s.bytes.total as u64))));
-        rows.push(("time", format!("{} for {} seed(s)", duration(s.seconds), s.seeds.len())));
-        rows.push(("model", s.model.display().to_string()));
-        rows.push(("report", s.run.join("report.html").display().to_string()));
+        let seeds = if s.seeds.len() == 1 { "1 seed".into() } else { format!("{} seeds", s.seeds.len()) };
+        rows.push(("time", format!("{} for {seeds}", duration(s.seconds))));
+        rows.push(("model", short(&s.model)));
+        rows.push(("report", short(&s.run.join("report.html"))));
         let best = self.records.iter().find(|r| r.result.seed == s.best_seed);
         let part = best
             .and_then(|r| r.test.as_ref().map(|e| ("test", e)).or(r.val.as_ref().map(|e| ("validation", e))));
@@ -139,6 +140,13 @@ impl Done {
         };
         format!("{matrix}{}", facts(&rows))
     }
+}
+
+/// A path as a person would type it here: relative where it lies under the current folder.
+pub fn short(path: &Path) -> String {
+    let here = std::env::current_dir().and_then(std::fs::canonicalize).ok();
+    let inside = here.as_deref().and_then(|here| path.strip_prefix(here).ok());
+    inside.unwrap_or(path).display().to_string()
 }
 
 /// Accuracy and F1, or the errors of a regression.

@@ -81,18 +81,21 @@ fn curves(out: &mut String, report: &RunReport) {
     }
     out.push_str("<section><h2>Training</h2>\n<div class=\"plots curves\">\n");
     for plot in plots {
-        let _ = write!(out, "<figure>{}</figure>\n", plot.svg);
+        let _ = writeln!(out, "<figure>{}</figure>", plot.svg);
     }
     out.push_str(
         "</div>\n<p class=\"hint\">One line a seed; the ring marks the epoch that was kept.</p></section>\n",
     );
 }
 
+/// What a column of the table of seeds shows of a seed; nothing where it was not measured.
+type CellOf = Box<dyn Fn(&SeedRow) -> Option<String>>;
+
 fn seeds(out: &mut String, report: &RunReport) {
     if report.seeds.is_empty() {
         return;
     }
-    let mut columns: Vec<(&str, Box<dyn Fn(&SeedRow) -> Option<String>>)> = vec![
+    let mut columns: Vec<(&str, CellOf)> = vec![
         ("kept epoch", Box::new(|s| s.best_epoch.map(|e| e.to_string()))),
         ("validation accuracy", Box::new(|s| s.val_accuracy.map(|v| fraction(v, None)))),
         ("validation loss", Box::new(|s| s.val_loss.map(number))),
@@ -123,7 +126,7 @@ fn confusion(out: &mut String, report: &RunReport) {
     let Some(matrix) = &report.confusion else { return };
     let _ = write!(out, "<section><h2>By class ({})</h2>\n<div class=\"plots\">\n", escape(&matrix.of));
     if let Some(svg) = super::confusion_svg(matrix) {
-        let _ = write!(out, "<figure>{svg}</figure>\n");
+        let _ = writeln!(out, "<figure>{svg}</figure>");
     }
     out.push_str(
         "<div class=\"wide\"><table><thead><tr><th>class</th><th>precision</th><th>recall</th><th>F1</th>\
@@ -149,7 +152,7 @@ fn model(out: &mut String, report: &RunReport) {
     }
     out.push_str("<section><h2>Model</h2>\n");
     if !report.equation.is_empty() {
-        let _ = write!(out, "<pre>{}</pre>\n", escape(&report.equation.join("\n")));
+        let _ = writeln!(out, "<pre>{}</pre>", escape(&report.equation.join("\n")));
     }
     out.push_str(
         "<div class=\"wide\"><table><thead><tr><th>tensor</th><th>shape</th><th>numbers</th><th>bytes</th></tr></thead>\
@@ -170,9 +173,9 @@ fn model(out: &mut String, report: &RunReport) {
             count(t.bytes)
         );
     }
-    let _ = write!(
+    let _ = writeln!(
         out,
-        "</tbody><tfoot><tr><th>total</th><td></td><td>{}</td><td>{}</td></tr></tfoot></table></div></section>\n",
+        "</tbody><tfoot><tr><th>total</th><td></td><td>{}</td><td>{}</td></tr></tfoot></table></div></section>",
         count(numbers),
         bytes(total)
     );
@@ -180,6 +183,6 @@ fn model(out: &mut String, report: &RunReport) {
 
 fn text_section(out: &mut String, title: &str, text: &str) {
     if !text.is_empty() {
-        let _ = write!(out, "<section><h2>{title}</h2>\n<pre>{}</pre></section>\n", escape(text.trim_end()));
+        let _ = writeln!(out, "<section><h2>{title}</h2>\n<pre>{}</pre></section>", escape(text.trim_end()));
     }
 }

@@ -256,36 +256,32 @@ impl RunReport {
         plots
     }
 
-    fn chart(
-        &self,
-        title: &str,
-        scale: Scale,
-        train: impl Fn(&Point) -> Option<f64>,
-        val: impl Fn(&Point) -> Option<f64>,
-    ) -> Chart {
+    fn chart(&self, title: &str, scale: Scale, train: Pick, val: Pick) -> Chart {
         let mut chart = Chart { title: title.into(), x_label: "epoch".into(), scale, lines: Vec::new() };
-        let splits: [(&str, &str, bool, &dyn Fn(&Point) -> Option<f64>); 2] =
-            [("training", palette::BLUE, true, &train), ("validation", palette::ORANGE, false, &val)];
-        for (name, colour, dashed, value) in splits {
-            for curve in &self.curves {
-                let points = curve
-                    .points
-                    .iter()
-                    .filter_map(|p| Some((p.epoch as f64, value(p).filter(|v| v.is_finite())?)));
-                let mark = curve.best_epoch.filter(|_| !dashed).map(|e| e as f64);
-                chart.lines.push(Line {
-                    legend: name.into(),
-                    title: format!("{name}, seed {}", curve.seed),
-                    colour,
-                    dashed,
-                    points: points.collect(),
-                    mark,
-                });
-            }
-        }
+        self.add_lines(&mut chart, "training", palette::BLUE, true, train);
+        self.add_lines(&mut chart, "validation", palette::ORANGE, false, val);
         chart
     }
+
+    /// One line a seed; the kept epoch is marked on the solid ones.
+    fn add_lines(&self, chart: &mut Chart, name: &str, colour: &'static str, dashed: bool, pick: Pick) {
+        for curve in &self.curves {
+            let values = curve.points.iter().map(|p| (p.epoch as f64, pick(p)));
+            let points = values.filter_map(|(x, y)| Some((x, y.filter(|y| y.is_finite())?)));
+            chart.lines.push(Line {
+                legend: name.into(),
+                title: format!("{name}, seed {}", curve.seed),
+                colour,
+                dashed,
+                points: points.collect(),
+                mark: curve.best_epoch.filter(|_| !dashed).map(|e| e as f64),
+            });
+        }
+    }
 }
+
+/// Takes one of its numbers from an epoch.
+type Pick = fn(&Point) -> Option<f64>;
 
 #[cfg(test)]
 mod tests;
