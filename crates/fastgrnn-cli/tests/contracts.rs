@@ -321,7 +321,7 @@ fn numbers_are_regressed() {
 fn bench_train_measures_a_shape() {
     let folder = tempfile::tempdir().unwrap();
     let b =
-        json(folder.path(), &["bench", "train", "--shapes", "wakeword", "--blocks", "1", "--threads", "1"]);
+        json(folder.path(), &["bench", "train", "--shapes", "wakeword", "--blocks", "1", "--threads", "1", "--budget", "10"]);
     has_keys(&b, &["fma_peak_gflops", "rows"]);
     let rows = b["rows"].as_array().unwrap();
     assert!(rows.iter().all(|r| r["shape"] == "wakeword") && rows.len() >= 4);
