@@ -65,7 +65,8 @@ fn broken_csv_files_are_named_with_line_and_value() {
     let folder = tempfile::tempdir().unwrap();
     let train = |name: &str, content: &str, parts: &[&str]| {
         write(folder.path(), name, content);
-        fails(folder.path(), &["train", "--dataset", name, "--out", "run"], 1, &[&[name], parts].concat());
+        let args = ["train", "--dataset", name, "--label-col", "2", "--out", "run"];
+        fails(folder.path(), &args, 1, &[&[name], parts].concat());
     };
     train("ragged.csv", &(rows(20) + "1,2,3,4,up\n"), &["line 21"]);
     train("nan.csv", &(rows(20) + "nan,0.5,up\n"), &["line 21", "nan is not finite"]);
