@@ -63,7 +63,10 @@ fn make_environment(pythons: &[PathBuf], folder: &Path) -> Result<(), BenchError
 fn install(python: &Path, progress: &mut dyn FnMut(&str)) -> Result<(), BenchError> {
     let mut why = String::new();
     for attempt in 0..=PAUSES.len() {
-        match pip_install(python, progress) {
+        // The pip that comes with a Python may be too old to report raw progress.
+        let newest_pip = pip_install(python, &["--progress-bar", "off", "--upgrade", "pip"], progress);
+        let with_progress = ["--progress-bar", "raw", "torch", "numpy"];
+        match newest_pip.and_then(|()| pip_install(python, &with_progress, progress)) {
             Ok(()) => return Ok(()),
             Err(error) => why = error,
         }
@@ -75,10 +78,10 @@ fn install(python: &Path, progress: &mut dyn FnMut(&str)) -> Result<(), BenchErr
     Err(BenchError::Install { python: python.to_path_buf(), why })
 }
 
-fn pip_install(python: &Path, progress: &mut dyn FnMut(&str)) -> Result<(), String> {
+fn pip_install(python: &Path, what: &[&str], progress: &mut dyn FnMut(&str)) -> Result<(), String> {
     let mut child = Command::new(python)
-        .args(["-m", "pip", "install", "--retries", "5", "--timeout", "60", "--progress-bar", "raw"])
-        .args(["torch", "numpy"])
+        .args(["-m", "pip", "install", "--retries", "5", "--timeout", "60"])
+        .args(what)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::inherit())

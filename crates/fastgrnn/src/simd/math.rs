@@ -7,8 +7,8 @@ use crate::cells::Nonlinearity;
 /// relative error (3.4e-8), by iteratively reweighted least squares.
 const LIMIT: f32 = 8.5;
 const P: [f32; 6] =
-    [9.999_999_7e-1, 1.294_988_9e-1, 2.953_875_5e-3, 9.573_723e-6, -1.371_888_4e-8, 2.072_381_6e-11];
-const Q: [f32; 4] = [1.0, 4.628_319_2e-1, 2.389_829e-2, 2.327_029_5e-4];
+    [0.999_999_94, 1.294_988_9e-1, 2.953_875_5e-3, 9.573_723e-6, -1.371_888_4e-8, 2.072_381_6e-11];
+const Q: [f32; 4] = [1.0, 4.628_319e-1, 2.389_829e-2, 2.327_029_5e-4];
 
 /// The hyperbolic tangent, within 4e-7 of the true value, never outside [−1, 1].
 #[inline(always)]
@@ -99,8 +99,12 @@ mod tests {
         check(Portable);
         #[cfg(target_arch = "x86_64")]
         {
-            crate::simd::Avx2::detect().map(check);
-            crate::simd::Avx512::detect().map(check);
+            if let Some(s) = crate::simd::Avx2::detect() {
+                check(s);
+            }
+            if let Some(s) = crate::simd::Avx512::detect() {
+                check(s);
+            }
         }
     }
 }
