@@ -143,6 +143,9 @@ fn files_are_not_overwritten_by_convert() {
     let t = trained();
     write(t.path(), "there.npz", b"precious");
     fails(t.path(), &["data", "convert", "digits", "there.npz"], 2, &["there.npz", "--force"]);
+    json(t.path(), &["data", "convert", "digits", "both.csv"]);
+    fails(t.path(), &["data", "convert", "digits", "both.csv"], 2, &["both_TRAIN.csv", "--force"]);
+    json(t.path(), &["data", "convert", "digits", "both.csv", "--force"]);
     fails(t.path(), &["data", "convert", "digits", "there.doc"], 1, &["there.doc"]);
 }
 
