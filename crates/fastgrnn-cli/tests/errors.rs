@@ -65,7 +65,8 @@ fn broken_csv_files_are_named_with_line_and_value() {
     let folder = tempfile::tempdir().unwrap();
     let train = |name: &str, content: &str, parts: &[&str]| {
         write(folder.path(), name, content);
-        fails(folder.path(), &["train", "--dataset", name, "--out", "run"], 1, &[&[name], parts].concat());
+        let args = ["train", "--dataset", name, "--label-col", "2", "--out", "run"];
+        fails(folder.path(), &args, 1, &[&[name], parts].concat());
     };
     train("ragged.csv", &(rows(20) + "1,2,3,4,up\n"), &["line 21"]);
     train("nan.csv", &(rows(20) + "nan,0.5,up\n"), &["line 21", "nan is not finite"]);
@@ -142,6 +143,9 @@ fn files_are_not_overwritten_by_convert() {
     let t = trained();
     write(t.path(), "there.npz", b"precious");
     fails(t.path(), &["data", "convert", "digits", "there.npz"], 2, &["there.npz", "--force"]);
+    json(t.path(), &["data", "convert", "digits", "both.csv"]);
+    fails(t.path(), &["data", "convert", "digits", "both.csv"], 2, &["both_TRAIN.csv", "--force"]);
+    json(t.path(), &["data", "convert", "digits", "both.csv", "--force"]);
     fails(t.path(), &["data", "convert", "digits", "there.doc"], 1, &["there.doc"]);
 }
 

@@ -8,7 +8,7 @@ use anyhow::Context;
 use fastgrnn::data::{self, Dataset, Examples, Labels, Request};
 use fastgrnn::report::{count, number};
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Data sets known by name.
 pub fn list(args: &DataListArgs, console: Console) -> anyhow::Result<()> {
@@ -57,10 +57,10 @@ pub fn inspect(args: DataInspectArgs, console: Console) -> anyhow::Result<()> {
 
 /// Writes a data set in another format.
 pub fn convert(args: DataConvertArgs, console: Console) -> anyhow::Result<()> {
-    if args.output.exists() && !args.force {
+    if let Some(there) = would_write(&args.output).into_iter().find(|p| p.exists() && !args.force) {
+        let there = there.display();
         return Err(misuse(format!(
-            "{} is already there; add --force to overwrite it, or choose another name",
-            args.output.display()
+            "{there} is already there; add --force to overwrite it, or choose another name"
         )));
     }
     let request = args.read.request(Request::default(), &args.dataset, args.test);
@@ -74,6 +74,14 @@ pub fn convert(args: DataConvertArgs, console: Console) -> anyhow::Result<()> {
         "test": data.test.as_ref().map(Examples::len),
     });
     console.answer(&answer, || files.iter().map(|f| format!("wrote {}\n", f.display())).collect())
+}
+
+/// The file asked for and, where a format needs one file a part, those beside it.
+fn would_write(output: &Path) -> Vec<PathBuf> {
+    let stem = output.file_stem().unwrap_or_default().to_string_lossy();
+    let ending = output.extension().unwrap_or_default().to_string_lossy();
+    let beside = |part: &str| output.with_file_name(format!("{stem}_{part}.{ending}"));
+    vec![output.to_owned(), beside("TRAIN"), beside("TEST")]
 }
 
 fn class_counts(index: &[u32], classes: usize) -> Vec<u64> {
