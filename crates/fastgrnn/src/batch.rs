@@ -78,8 +78,8 @@ impl Batch {
 
     /// Appends a sequence given as whole steps of `dim` features.
     pub fn push(&mut self, sequence: &[f32]) {
-        let room = self.push_zeros(sequence.len() / self.dim);
-        room.copy_from_slice(sequence);
+        self.x.extend_from_slice(sequence);
+        self.offsets.push(self.offsets[self.len()] + sequence.len() / self.dim);
     }
 
     /// Appends a sequence of `steps` zero steps and returns it to be written.

@@ -14,7 +14,7 @@
 //! assert_eq!(layout.view("head.w").unwrap().rows, 10);
 //! ```
 
-use crate::cells::{Cell, CellKind, Role, Scalar, Start};
+use crate::cells::{Cell, CellKind, Param, Role, Scalar, SlowStart, Start};
 use crate::rng::Rng;
 use serde::{Deserialize, Serialize};
 
@@ -253,16 +253,22 @@ impl Network {
     pub fn start(&self, start: Start, steps: usize, seed: u64) -> Vec<f32> {
         let layout = self.layout();
         let mut params = vec![0.0; layout.len()];
-        let mut views = layout.views().iter().enumerate();
+        let stream = |i: usize| Rng::keyed(seed, &[STREAM_START, i as u64]);
+        let mut first = 0;
         for cell in &self.layers {
-            for param in cell.params() {
-                let (i, view) = views.next().expect("the layout lists every parameter");
-                let mut rng = Rng::keyed(seed, &[STREAM_START, i as u64]);
-                start.fill(cell, &param, steps, &mut rng, &mut params[view.range()]);
+            let of_cell = cell.params();
+            let slow = |p: &Param| p.pointwise.map(|p| p.slow);
+            let keep = of_cell.iter().position(|p| slow(p) == Some(SlowStart::Keep));
+            for (i, param) in of_cell.iter().enumerate() {
+                // What a unit admits goes with what it keeps: the same draws.
+                let drawn = if slow(param) == Some(SlowStart::Admit) { keep.unwrap_or(i) } else { i };
+                let out = &mut params[layout.views()[first + i].range()];
+                start.fill(cell, param, steps, &mut stream(first + drawn), out);
             }
+            first += of_cell.len();
         }
-        let (i, head) = views.next().expect("the layout ends with the head");
-        let mut rng = Rng::keyed(seed, &[STREAM_START, i as u64]);
+        let head = &layout.views()[first];
+        let mut rng = stream(first);
         start.fill_head(self.hidden(), &mut rng, &mut params[head.range()]);
         params
     }

@@ -11,7 +11,8 @@ const TICKS: f64 = 100.0;
 pub(super) struct Moment {
     at: Instant,
     machine: Option<(f64, usize)>,
-    measured: Option<f64>,
+    own: Option<f64>,
+    rest: f64,
 }
 
 /// What happened between two moments.
@@ -19,8 +20,8 @@ pub(super) struct Moment {
 pub(super) struct Usage {
     /// Seconds that passed.
     pub(super) wall: f64,
-    /// CPU seconds of the measured processes.
-    pub(super) measured: Option<f64>,
+    /// CPU seconds of this process.
+    pub(super) own: Option<f64>,
     /// Share of all cores that other processes took.
     pub(super) others: Option<f64>,
 }
@@ -32,17 +33,18 @@ impl Moment {
         let own = read("self".into()).and_then(|text| process_seconds(&text));
         let rest = others.iter().filter_map(|id| process_seconds(&read(id.to_string())?)).sum::<f64>();
         let machine = std::fs::read_to_string("/proc/stat").ok().and_then(|text| busy_seconds(&text));
-        Self { at: Instant::now(), machine, measured: own.map(|own| own + rest) }
+        Self { at: Instant::now(), machine, own, rest }
     }
 
     /// What happened between `self` and `later`.
     pub(super) fn until(&self, later: &Self) -> Usage {
         let wall = later.at.duration_since(self.at).as_secs_f64();
-        let measured = self.measured.zip(later.measured).map(|(before, after)| after - before);
-        let others = self.machine.zip(later.machine).zip(measured).map(|((before, after), measured)| {
+        let own = self.own.zip(later.own).map(|(before, after)| after - before);
+        let others = self.machine.zip(later.machine).zip(own).map(|((before, after), own)| {
+            let measured = own + later.rest - self.rest;
             (after.0 - before.0 - measured).max(0.0) / (wall * after.1 as f64)
         });
-        Usage { wall, measured, others }
+        Usage { wall, own, others }
     }
 }
 
@@ -91,9 +93,9 @@ mod tests {
     fn others_take_what_the_measured_processes_did_not() {
         let at = Instant::now();
         let later = at + std::time::Duration::from_secs(1);
-        let before = Moment { at, machine: Some((10.0, 2)), measured: Some(1.0) };
-        let after = Moment { at: later, machine: Some((12.0, 2)), measured: Some(2.5) };
+        let before = Moment { at, machine: Some((10.0, 2)), own: Some(1.0), rest: 3.0 };
+        let after = Moment { at: later, machine: Some((12.0, 2)), own: Some(2.0), rest: 3.5 };
         let usage = before.until(&after);
-        assert_eq!(usage, Usage { wall: 1.0, measured: Some(1.5), others: Some(0.25) });
+        assert_eq!(usage, Usage { wall: 1.0, own: Some(1.0), others: Some(0.25) });
     }
 }

@@ -95,7 +95,7 @@ const SHORT_T: usize = 98;
 pub fn train(options: &BenchOptions, progress: &mut dyn FnMut(&str)) -> Result<BenchReport, BenchError> {
     let deadline = Instant::now() + options.budget;
     let python = match options.against_torch {
-        true => Some(python::with_torch(options.python.as_deref(), progress)?),
+        true => Some(python::with_torch(options.python.as_deref(), deadline, progress)?),
         false => None,
     };
     let mut report = BenchReport::new(options);
@@ -118,7 +118,9 @@ struct ShapeBench<'a> {
     shape: Shape,
     sides: Vec<Side>,
     eager: Option<Torch>,
-    compiled: Option<Torch>,
+    /// A process for each compiled loop, so that one that never finishes costs only itself: full rank,
+    /// low rank.
+    compiled: [Option<Torch>; 2],
 }
 
 /// One of those that take turns.
@@ -147,11 +149,14 @@ impl<'a> ShapeBench<'a> {
         progress: &mut dyn FnMut(&str),
     ) -> Result<Self, BenchError> {
         progress(&format!("{}: preparing", shape.name));
-        let mut bench = Self { options, shape: *shape, sides: Vec::new(), eager: None, compiled: None };
+        let mut bench =
+            Self { options, shape: *shape, sides: Vec::new(), eager: None, compiled: [None, None] };
         let mut torch = Vec::new();
         if let Some(python) = python {
             bench.eager = Some(Torch::start(python, options.threads)?);
-            bench.compiled = Some(Torch::start(python, options.threads)?);
+            for compiled in &mut bench.compiled {
+                *compiled = Some(Torch::start(python, options.threads)?);
+            }
             // Half of the time is for measuring, whatever compiling takes.
             let start = Instant::now();
             let compiled_by = start + deadline.saturating_duration_since(start) / 2;
@@ -191,7 +196,7 @@ impl<'a> ShapeBench<'a> {
             let Some(eager) = &mut self.eager else { return Ok(false) };
             return eager.prepare(&id, variant, &shape, low_rank, batch, torch::PATIENCE).map(|()| true);
         }
-        let Some(compiled) = &mut self.compiled else { return Ok(false) };
+        let Some(compiled) = &mut self.compiled[usize::from(low_rank)] else { return Ok(false) };
         progress(&format!(
             "{}: torch.compile of the {} loop (a minute or two)",
             shape.name,
@@ -202,9 +207,7 @@ impl<'a> ShapeBench<'a> {
             Ok(()) => Ok(true),
             Err(error) => {
                 progress(&format!("{}: no compiled loop: {error}", shape.name));
-                if matches!(error, BenchError::Slow { .. }) {
-                    self.compiled = None;
-                }
+                self.compiled[usize::from(low_rank)] = None;
                 Ok(false)
             }
         }
@@ -212,7 +215,7 @@ impl<'a> ShapeBench<'a> {
 
     /// Runs the sides by turns until each has enough undisturbed blocks, or time is up.
     fn measure(&mut self, deadline: Instant, progress: &mut dyn FnMut(&str)) -> Result<(), BenchError> {
-        let ids: Vec<u32> = self.eager.iter().chain(&self.compiled).map(Torch::id).collect();
+        let ids: Vec<u32> = self.eager.iter().chain(self.compiled.iter().flatten()).map(Torch::id).collect();
         for round in 0.. {
             let (kept, disturbed) = self.sides.iter().fold((usize::MAX, 0), |(kept, disturbed), side| {
                 (kept.min(side.samples.kept()), disturbed + side.samples.disturbed())
@@ -230,8 +233,10 @@ impl<'a> ShapeBench<'a> {
                 let times = match &mut side.runner {
                     Runner::Ours(.., ours) => ours.run(self.options.block)?,
                     Runner::Torch(variant, low_rank) => {
-                        let process =
-                            if *variant == "lean_compiled" { &mut self.compiled } else { &mut self.eager };
+                        let process = match *variant {
+                            "lean_compiled" => &mut self.compiled[usize::from(*low_rank)],
+                            _ => &mut self.eager,
+                        };
                         let Some(process) = process else { continue };
                         process.run(&variant_id(variant, *low_rank), self.options.block)?
                     }
@@ -284,6 +289,8 @@ impl<'a> ShapeBench<'a> {
                 on_cpu: side.samples.on_cpu(self.options.threads),
                 blocks: side.samples.kept(),
                 blocks_discarded: side.samples.disturbed(),
+                quiet: self.sides.iter().all(|side| side.samples.kept() > 0),
+                steps,
             });
         }
     }

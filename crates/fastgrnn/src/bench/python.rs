@@ -3,8 +3,9 @@
 use super::BenchError;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 /// Pauses between attempts to download torch.
 const PAUSES: [u64; 4] = [5, 20, 60, 120];
@@ -12,6 +13,7 @@ const PAUSES: [u64; 4] = [5, 20, 60, 120];
 /// The Python to measure: the given one, else one on the path, else our own with torch installed.
 pub(super) fn with_torch(
     given: Option<&Path>,
+    deadline: Instant,
     progress: &mut dyn FnMut(&str),
 ) -> Result<PathBuf, BenchError> {
     if let Some(python) = given {
@@ -32,7 +34,7 @@ pub(super) fn with_torch(
     }
     progress(&format!("no python3 imports torch; installing it in {} (gigabytes, once)", folder.display()));
     make_environment(&on_path, &folder)?;
-    install(&python, progress)?;
+    install(&python, deadline, progress)?;
     import_torch(&python).map_err(|why| BenchError::NoTorch { python: python.clone(), why })?;
     Ok(python)
 }
@@ -60,15 +62,19 @@ fn make_environment(pythons: &[PathBuf], folder: &Path) -> Result<(), BenchError
     Err(BenchError::Environment { folder: folder.to_path_buf(), why: why.trim().to_owned() })
 }
 
-fn install(python: &Path, progress: &mut dyn FnMut(&str)) -> Result<(), BenchError> {
+fn install(python: &Path, deadline: Instant, progress: &mut dyn FnMut(&str)) -> Result<(), BenchError> {
     let mut why = String::new();
     for attempt in 0..=PAUSES.len() {
         // The pip that comes with a Python may be too old to report raw progress.
-        let newest_pip = pip_install(python, &["--progress-bar", "off", "--upgrade", "pip"], progress);
+        let newest_pip =
+            pip_install(python, &["--progress-bar", "off", "--upgrade", "pip"], deadline, progress);
         let with_progress = ["--progress-bar", "raw", "torch", "numpy"];
-        match newest_pip.and_then(|()| pip_install(python, &with_progress, progress)) {
+        match newest_pip.and_then(|()| pip_install(python, &with_progress, deadline, progress)) {
             Ok(()) => return Ok(()),
             Err(error) => why = error,
+        }
+        if Instant::now() >= deadline {
+            break;
         }
         if let Some(&pause) = PAUSES.get(attempt) {
             progress(&format!("installing torch failed ({why}); trying again in {pause} s"));
@@ -78,7 +84,13 @@ fn install(python: &Path, progress: &mut dyn FnMut(&str)) -> Result<(), BenchErr
     Err(BenchError::Install { python: python.to_path_buf(), why })
 }
 
-fn pip_install(python: &Path, what: &[&str], progress: &mut dyn FnMut(&str)) -> Result<(), String> {
+/// Runs pip, and ends it at the deadline.
+fn pip_install(
+    python: &Path,
+    what: &[&str],
+    deadline: Instant,
+    progress: &mut dyn FnMut(&str),
+) -> Result<(), String> {
     let mut child = Command::new(python)
         .args(["-m", "pip", "install", "--retries", "5", "--timeout", "60"])
         .args(what)
@@ -88,7 +100,10 @@ fn pip_install(python: &Path, what: &[&str], progress: &mut dyn FnMut(&str)) -> 
         .spawn()
         .map_err(|error| error.to_string())?;
     let mut last = String::new();
-    if let Some(stdout) = child.stdout.take() {
+    let stdout = child.stdout.take();
+    let child = Arc::new(Mutex::new(child));
+    kill_at(deadline, &child);
+    if let Some(stdout) = stdout {
         let mut tenth = 0;
         for line in BufReader::new(stdout).lines().map_while(Result::ok) {
             match download_tenths(&line) {
@@ -102,8 +117,27 @@ fn pip_install(python: &Path, what: &[&str], progress: &mut dyn FnMut(&str)) -> 
             last = line;
         }
     }
-    let status = child.wait().map_err(|error| error.to_string())?;
+    let status = child.lock().map_err(|e| e.to_string())?.wait().map_err(|error| error.to_string())?;
+    if Instant::now() >= deadline {
+        return Err("the time for the benchmark is over; run it again, what was downloaded is kept".into());
+    }
     if status.success() { Ok(()) } else { Err(format!("pip ended with {status} after: {last}")) }
+}
+
+/// Kills `child` at the deadline, unless all its other owners have let go of it by then.
+fn kill_at(deadline: Instant, child: &Arc<Mutex<Child>>) {
+    let child = Arc::downgrade(child);
+    std::thread::spawn(move || {
+        while Instant::now() < deadline && child.strong_count() > 0 {
+            std::thread::sleep(Duration::from_millis(200));
+        }
+        if let Some(child) = child.upgrade()
+            && let Ok(mut child) = child.lock()
+        {
+            // It may have ended by itself.
+            let _ = child.kill();
+        }
+    });
 }
 
 /// Tenths done in a line of pip's raw progress, `Progress 1234 of 5678`.
@@ -144,7 +178,7 @@ mod tests {
     #[test]
     fn a_given_python_that_does_not_exist_is_named() {
         let path = Path::new("no-such-python");
-        let error = with_torch(Some(path), &mut |_| {}).unwrap_err();
+        let error = with_torch(Some(path), Instant::now(), &mut |_| {}).unwrap_err();
         assert!(error.to_string().contains("no-such-python"), "{error}");
     }
 }

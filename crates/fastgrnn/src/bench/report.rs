@@ -51,6 +51,12 @@ pub struct Row {
     pub blocks: usize,
     /// Blocks thrown away because others were not quiet.
     pub blocks_discarded: usize,
+    /// Whether every side, PyTorch's included, had undisturbed blocks; if not, the least disturbed ones
+    /// were taken.
+    pub quiet: bool,
+    /// Time steps of a sequence.
+    #[serde(skip)]
+    pub(super) steps: usize,
 }
 
 /// Milliseconds of PyTorch's variants.
@@ -134,7 +140,7 @@ impl BenchReport {
         }
         let long = self.rows.iter().find(|row| row.shape == "pixelmnist" && row.rank == RankName::Low);
         if let Some((linear, row)) = self.linear_in_t.as_mut().zip(long) {
-            let us = 1e3 * row.ms / 784.0;
+            let us = 1e3 * row.ms / row.steps as f64;
             linear.us_per_step_784 = Some(us);
             linear.ratio = Some(us / linear.us_per_step_98);
         }
@@ -156,7 +162,7 @@ impl fmt::Display for BenchReport {
         }
         writeln!(
             f,
-            "{:<11} {:<9} {:<5} {:>8} {:>9} {:>9} {:>9} {:>9} {:>7} {:>8} {:>6} {:>7}",
+            "{:<11} {:<9} {:<5} {:>8} {:>9} {:>9} {:>9} {:>9} {:>7} {:>8} {:>6} {:>7} {:>7}",
             "shape",
             "cell",
             "rank",
@@ -168,13 +174,14 @@ impl fmt::Display for BenchReport {
             "ratio",
             "GFLOP/s",
             "peak",
-            "on_cpu"
+            "on_cpu",
+            "blocks"
         )?;
         for row in &self.rows {
             let torch = |pick: fn(&TorchTimes) -> Option<f64>| number(row.torch.as_ref().and_then(pick), 2);
             writeln!(
                 f,
-                "{:<11} {:<9} {:<5} {:>8.2} {:>9} {:>9} {:>9} {:>9} {:>7} {:>8.1} {:>5.0}% {:>7}",
+                "{:<11} {:<9} {:<5} {:>8.2} {:>9} {:>9} {:>9} {:>9} {:>7} {:>8.1} {:>5.0}% {:>7} {:>7}{}",
                 row.shape,
                 row.cell,
                 row.rank.name(),
@@ -187,6 +194,8 @@ impl fmt::Display for BenchReport {
                 row.gflops,
                 100.0 * row.fraction_of_peak,
                 number(row.on_cpu, 2),
+                format!("{}/{}", row.blocks, row.blocks + row.blocks_discarded),
+                if row.quiet { "" } else { "  disturbed: measure again on an idle machine" },
             )?;
         }
         if let Some(LinearInT { us_per_step_98, us_per_step_784: Some(long), ratio: Some(ratio) }) =

@@ -58,8 +58,8 @@ impl Samples {
     pub(super) fn on_cpu(&self, threads: usize) -> Option<f64> {
         let blocks = self.counted();
         let wall: f64 = blocks.iter().map(|block| block.usage.wall).sum();
-        let measured: Option<f64> = blocks.iter().map(|block| block.usage.measured).sum();
-        measured.filter(|_| wall > 0.0).map(|measured| measured / (wall * threads as f64))
+        let own: Option<f64> = blocks.iter().map(|block| block.usage.own).sum();
+        own.filter(|_| wall > 0.0).map(|own| own / (wall * threads as f64))
     }
 }
 
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     fn usage(others: f64) -> Usage {
-        Usage { wall: 0.5, measured: Some(0.75), others: Some(others) }
+        Usage { wall: 0.5, own: Some(0.75), others: Some(others) }
     }
 
     #[test]

@@ -54,15 +54,38 @@ pub struct Pointwise {
     pub is_vector: bool,
     /// The cell uses `sigmoid(stored)`, which keeps the value in (0, 1).
     pub through_sigmoid: bool,
+    /// What is stored at [`Start::Authors`].
+    pub authors: f32,
+    /// What is stored at [`Start::Slow`].
+    pub slow: SlowStart,
 }
 
-const fn bias(name: &'static str) -> Pointwise {
-    Pointwise { name, is_vector: true, through_sigmoid: false }
+/// Where a parameter begins at [`Start::Slow`], for sequences of T steps.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum SlowStart {
+    /// At this value.
+    Value(f32),
+    /// So that its gate keeps a share `1 − 1/u` of the state, u uniform in (1.5, T) for each unit.
+    Keep,
+    /// So that its gate admits what the keeping one of the same unit forgets, `1/u`.
+    Admit,
+    /// So that its sigmoid is `8/(8 + T)`.
+    Alpha,
+    /// So that its sigmoid is `1 − 8/(8 + T)`.
+    Beta,
 }
 
-const fn unit_scalar(name: &'static str) -> Pointwise {
-    Pointwise { name, is_vector: false, through_sigmoid: true }
+const fn bias(name: &'static str, slow: SlowStart) -> Pointwise {
+    Pointwise { name, is_vector: true, through_sigmoid: false, authors: 1.0, slow }
 }
+
+const fn scalar(name: &'static str, authors: f32, slow: SlowStart) -> Pointwise {
+    Pointwise { name, is_vector: false, through_sigmoid: true, authors, slow }
+}
+
+const ZERO: SlowStart = SlowStart::Value(0.0);
+const ZETA: Pointwise = scalar("zeta", 1.0, SlowStart::Value(1.0));
+const NU: Pointwise = scalar("nu", -4.0, SlowStart::Value(-4.0));
 
 /// Everything about a cell that is not arithmetic.
 #[derive(Clone, Copy, Debug)]
@@ -90,7 +113,7 @@ pub const CELLS: &[Declaration] = &[
         name: "rnn",
         title: "RNN",
         blocks: &["h"],
-        pointwise: &[bias("b")],
+        pointwise: &[bias("b", ZERO)],
         gated: false,
         equation: "h' = f(W x + U h + b)",
     },
@@ -99,7 +122,11 @@ pub const CELLS: &[Declaration] = &[
         name: "fastrnn",
         title: "FastRNN",
         blocks: &["h"],
-        pointwise: &[bias("b"), unit_scalar("alpha"), unit_scalar("beta")],
+        pointwise: &[
+            bias("b", ZERO),
+            scalar("alpha", -3.0, SlowStart::Alpha),
+            scalar("beta", 3.0, SlowStart::Beta),
+        ],
         gated: false,
         equation: "c = f(W x + U h + b); h' = alpha c + beta h",
     },
@@ -109,10 +136,11 @@ pub const CELLS: &[Declaration] = &[
         title: "FastRNN-vector",
         blocks: &["h"],
         pointwise: &[
-            bias("b"),
-            Pointwise { name: "alpha", is_vector: true, through_sigmoid: true },
-            unit_scalar("zeta"),
-            unit_scalar("nu"),
+            bias("b", ZERO),
+            Pointwise { is_vector: true, ..scalar("alpha", -3.0, SlowStart::Alpha) },
+            // ζ + ν = 1, so that β starts at about 1 − α.
+            scalar("zeta", 1.0, SlowStart::Value(4.0)),
+            NU,
         ],
         gated: false,
         equation: "c = f(W x + U h + b); h' = alpha * c + (zeta (1 - alpha) + nu) * h",
@@ -122,7 +150,7 @@ pub const CELLS: &[Declaration] = &[
         name: "fastgrnn",
         title: "FastGRNN",
         blocks: &["h"],
-        pointwise: &[bias("b_z"), bias("b_h"), unit_scalar("zeta"), unit_scalar("nu")],
+        pointwise: &[bias("b_z", SlowStart::Keep), bias("b_h", ZERO), ZETA, NU],
         gated: true,
         equation: "a = W x + U h; z = g(a + b_z); c = f(a + b_h); h' = (zeta (1 - z) + nu) * c + z * h",
     },
@@ -131,7 +159,7 @@ pub const CELLS: &[Declaration] = &[
         name: "ugrnn",
         title: "UGRNN",
         blocks: &["z", "h"],
-        pointwise: &[bias("b_z"), bias("b_h")],
+        pointwise: &[bias("b_z", SlowStart::Keep), bias("b_h", ZERO)],
         gated: true,
         equation: "z = g(W_z x + U_z h + b_z); c = f(W_h x + U_h h + b_h); h' = z * h + (1 - z) * c",
     },
@@ -140,7 +168,7 @@ pub const CELLS: &[Declaration] = &[
         name: "gru",
         title: "GRU",
         blocks: &["r", "z", "n"],
-        pointwise: &[bias("b_r"), bias("b_z"), bias("b_n"), bias("b_hn")],
+        pointwise: &[bias("b_r", ZERO), bias("b_z", SlowStart::Keep), bias("b_n", ZERO), bias("b_hn", ZERO)],
         gated: true,
         equation: "r, z = g(W x + U h + b); n = f(W_n x + b_n + r * (U_n h + b_hn)); h' = (1 - z) * n + z * h",
     },
@@ -149,7 +177,12 @@ pub const CELLS: &[Declaration] = &[
         name: "lstm",
         title: "LSTM",
         blocks: &["i", "f", "g", "o"],
-        pointwise: &[bias("b_i"), bias("b_f"), bias("b_g"), bias("b_o")],
+        pointwise: &[
+            bias("b_i", SlowStart::Admit),
+            bias("b_f", SlowStart::Keep),
+            bias("b_g", ZERO),
+            bias("b_o", ZERO),
+        ],
         gated: true,
         equation: "i, f, o = g(W x + U h + b); c~ = u(W_g x + U_g h + b_g); c' = f * c + i * c~; h' = o * u(c')",
     },
@@ -263,6 +296,8 @@ pub struct Param {
     pub cols: usize,
     /// What it is.
     pub role: Role,
+    /// Its declaration, unless it is a matrix.
+    pub pointwise: Option<Pointwise>,
 }
 
 impl Cell {
@@ -306,7 +341,7 @@ impl Cell {
     pub fn params(&self) -> Vec<Param> {
         let mut params = Vec::new();
         let stacked = self.blocks() * self.hidden;
-        let weight = |name, rows, cols| Param { name, rows, cols, role: Role::Weight };
+        let weight = |name, rows, cols| Param { name, rows, cols, role: Role::Weight, pointwise: None };
         match self.rank_w {
             None => params.push(weight("w", stacked, self.input)),
             Some(r) => params.extend([weight("w1", stacked, r), weight("w2", self.input, r)]),
@@ -321,7 +356,7 @@ impl Cell {
             }
             let rows = if p.is_vector { self.hidden } else { 1 };
             let role = if p.through_sigmoid { Role::Raw } else { Role::Bias };
-            params.push(Param { name: p.name, rows, cols: 1, role });
+            params.push(Param { name: p.name, rows, cols: 1, role, pointwise: Some(*p) });
         }
         params
     }

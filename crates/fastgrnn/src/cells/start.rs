@@ -1,6 +1,6 @@
 //! Starting values of the parameters.
 
-use super::{Cell, CellKind, Param, Role};
+use super::{Cell, Param, SlowStart};
 use crate::rng::Rng;
 use serde::{Deserialize, Serialize};
 
@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Start {
-    /// As in the authors' code: matrices and factors 0.1·N(0, 1), biases 1, raw ζ 1, ν −4, α −3,
-    /// β 3, classifier N(0, 1).
+    /// As in the authors' code: matrices and factors 0.1·N(0, 1), classifier N(0, 1), the rest as
+    /// declared: biases 1, raw ζ 1, ν −4, α −3, β 3.
     Authors,
-    /// Matrices and factors with orthonormal columns × 0.7, biases 0, and a gate that starts slow
+    /// Matrices and factors with orthonormal columns × 0.7, and as declared a gate that starts slow
     /// in proportion to the sequence length T: each unit keeps its state with `z = 1 − 1/u`,
-    /// u uniform in (1.5, T). FastRNN starts with `α = 8/(8 + T)`, `β = 1 − α`.
+    /// u uniform in (1.5, T). FastRNN starts with `α = 8/(8 + T)`, `β = 1 − α`; other biases at 0.
     #[default]
     Slow,
 }
@@ -57,13 +57,9 @@ fn logit(p: f64) -> f64 {
 }
 
 fn authors(param: &Param, rng: &mut Rng, out: &mut [f32]) {
-    match (param.role, param.name) {
-        (Role::Weight, _) => fill(out, || 0.1 * rng.normal()),
-        (Role::Bias, _) => out.fill(1.0),
-        (Role::Raw, "zeta") => out.fill(1.0),
-        (Role::Raw, "nu") => out.fill(-4.0),
-        (Role::Raw, "alpha") => out.fill(-3.0),
-        (Role::Raw, _) => out.fill(3.0),
+    match param.pointwise {
+        None => fill(out, || 0.1 * rng.normal()),
+        Some(p) => out.fill(p.authors),
     }
 }
 
@@ -72,9 +68,8 @@ fn slow(cell: &Cell, param: &Param, steps: usize, rng: &mut Rng, out: &mut [f32]
     let longest = (steps as f64).max(2.0);
     let mut keep = || 1.0 - 1.0 / rng.range(1.5, longest);
     let alpha = 8.0 / (8.0 + steps as f64);
-    match (param.role, param.name, cell.kind) {
-        (Role::Weight, _, _) => {
-            out.fill(0.0);
+    match param.pointwise.map(|p| p.slow) {
+        None => {
             // A stack of gate blocks is a stack of square matrices: each starts orthonormal.
             let block_rows =
                 if matches!(param.name, "w" | "w1" | "u" | "u1") { cell.hidden } else { param.rows };
@@ -82,16 +77,11 @@ fn slow(cell: &Cell, param: &Param, steps: usize, rng: &mut Rng, out: &mut [f32]
                 orthonormal(block, block_rows, param.cols, 0.7, rng);
             }
         }
-        (Role::Bias, "b_z", _) => fill(out, || cell.gate.inverse(keep())),
-        (Role::Bias, "b_f", CellKind::Lstm) => fill(out, || cell.gate.inverse(keep())),
-        (Role::Bias, "b_i", CellKind::Lstm) => fill(out, || cell.gate.inverse(1.0 - keep())),
-        (Role::Bias, _, _) => out.fill(0.0),
-        (Role::Raw, "alpha", _) => out.fill(logit(alpha) as f32),
-        (Role::Raw, "beta", _) => out.fill(logit(1.0 - alpha) as f32),
-        // ζ + ν = 1 here, so that FastRNN-vector's β starts at about 1 − α.
-        (Role::Raw, "zeta", CellKind::FastRnnVector) => out.fill(4.0),
-        (Role::Raw, "zeta", _) => out.fill(1.0),
-        (Role::Raw, _, _) => out.fill(-4.0),
+        Some(SlowStart::Value(value)) => out.fill(value),
+        Some(SlowStart::Keep) => fill(out, || cell.gate.inverse(keep())),
+        Some(SlowStart::Admit) => fill(out, || cell.gate.inverse(1.0 - keep())),
+        Some(SlowStart::Alpha) => out.fill(logit(alpha) as f32),
+        Some(SlowStart::Beta) => out.fill(logit(1.0 - alpha) as f32),
     }
 }
 
@@ -123,6 +113,18 @@ fn orthonormal(out: &mut [f32], rows: usize, cols: usize, scale: f64, rng: &mut 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cells::CellKind;
+    use crate::net::Network;
+
+    #[test]
+    fn an_lstm_starts_admitting_what_it_forgets() {
+        let net = Network::new(vec![Cell::new(CellKind::Lstm, 1, 8)], 2);
+        let (layout, params) = (net.layout(), net.start(Start::Slow, 50, 0));
+        let of = |name| &params[layout.view(name).unwrap().range()];
+        for (i, f) in of("layer0.b_i").iter().zip(of("layer0.b_f")) {
+            assert!((i + f).abs() < 1e-5, "{i} {f}");
+        }
+    }
 
     #[test]
     fn orthonormal_columns_have_unit_products() {

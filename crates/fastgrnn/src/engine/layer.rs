@@ -151,23 +151,24 @@ impl<S: Simd> Layer<'_, S> {
             let saved = &mut saved[kept * rows * plan.saved_width()..];
             let mut recurrent = Segment { a: h_prev, stride: plan.width, k: plan.hidden };
             if plan.u.form == Form::Factored {
-                let uh = &mut uh[kept * rows * plan.u.width..];
                 s.vectorize(Gemm {
                     rows: n,
                     a: &[recurrent],
                     b: &weights.u.second,
-                    c: uh,
+                    c: &mut uh[kept * rows * plan.u.width..],
                     c_stride: plan.u.width,
                     add: false,
                     ahead: [&saved[..n * plan.saved_width()], &[]],
                 });
-                recurrent = Segment { a: uh, stride: plan.u.width, k: plan.u.k };
+                recurrent =
+                    Segment { a: &uh[kept * rows * plan.u.width..], stride: plan.u.width, k: plan.u.k };
             }
             let current = Segment { a: &x[t * rows * x_stride..], stride: x_stride, k: plan.w.k };
             // The products ask for the memory that the element-wise rule will write.
             let mut ahead = [&after[..n * plan.width], &saved[..n * plan.saved_width()]];
             if plan.u.form == Form::Factored {
-                ahead[1] = &[];
+                let next = if training && t + 1 < steps.active.len() { (t + 1) * rows } else { 0 };
+                ahead[1] = &uh[next * plan.u.width..(next + n) * plan.u.width];
             }
             for (group, packed) in plan.groups.iter().zip(&weights.groups) {
                 let both = [recurrent, current];
@@ -205,7 +206,7 @@ impl<S: Simd> Layer<'_, S> {
         for (t, &n) in steps.active.iter().enumerate().rev() {
             // Full steps of a chunk share a product; a step with fewer rows has one of its own.
             let slot = if n == rows { t % CHUNK } else { 0 };
-            let LayerSpace { h, c, saved, dpre, duh, dwx, dh, dc, .. } = space;
+            let LayerSpace { h, c, uh, saved, dpre, duh, dwx, dh, dc, .. } = space;
             let state = t * rows * plan.width;
             if !dout.is_empty() {
                 add(&mut dh[..n * plan.width], &dout[state..state + n * plan.width]);
@@ -239,6 +240,7 @@ impl<S: Simd> Layer<'_, S> {
             let next_h = &h[before * plan.width..(before + n) * plan.width];
             if plan.u.form == Form::Factored {
                 let duh = &mut duh[slot * rows * plan.u.width..];
+                let next_uh = &uh[before * plan.u.width..(before + n) * plan.u.width];
                 s.vectorize(Gemm {
                     rows: n,
                     a,
@@ -256,7 +258,7 @@ impl<S: Simd> Layer<'_, S> {
                     c: dh,
                     c_stride: stride,
                     add: true,
-                    ahead: [next_h, &[]],
+                    ahead: [next_h, next_uh],
                 });
             } else {
                 s.vectorize(Gemm {

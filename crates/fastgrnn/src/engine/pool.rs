@@ -14,14 +14,16 @@ use std::time::{Duration, Instant};
 /// Work in numbered tasks; the first argument is the worker's number, below the pool's size.
 pub(super) type Job = Arc<dyn Fn(usize, usize) + Send + Sync>;
 
-/// How long a thread looks for work before it sleeps: longer than the serial part of a step, so
-/// that workers stay awake between steps.
+/// How long a thread looks for work before it sleeps: about as long as packing weights and updating
+/// parameters take, so that workers stay awake through that part of a step.
 const SPIN: Duration = Duration::from_micros(60);
 
 #[derive(Default)]
 struct Current {
     job: Option<Job>,
     tasks: usize,
+    /// Workers that take part: no more than there are tasks for.
+    workers: usize,
     quit: bool,
 }
 
@@ -68,7 +70,7 @@ impl Pool {
     pub(super) fn new(threads: usize) -> Self {
         let shared = Arc::new(Shared::default());
         let workers = (1..threads)
-            .filter_map(|number| {
+            .map_while(|number| {
                 let shared = Arc::clone(&shared);
                 // A machine that gives no more threads computes the same with fewer.
                 std::thread::Builder::new()
@@ -96,12 +98,14 @@ impl Pool {
             (0..tasks).for_each(|task| job(0, task));
             return;
         }
+        let workers = self.workers.len().min(tasks - 1);
         {
             let mut current = lock(shared);
             current.job = Some(Arc::clone(job));
             current.tasks = tasks;
+            current.workers = workers;
             shared.next_task.store(0, Ordering::Relaxed);
-            shared.busy.store(self.workers.len(), Ordering::Relaxed);
+            shared.busy.store(workers, Ordering::Relaxed);
             shared.generation.fetch_add(1, Ordering::Release);
             shared.wake.notify_all();
         }
@@ -143,8 +147,10 @@ fn work(shared: &Shared, number: usize) {
                 return;
             }
             seen = shared.generation.load(Ordering::Acquire);
-            let Some(job) = current.job.clone() else { continue };
-            (job, current.tasks)
+            match &current.job {
+                Some(job) if number <= current.workers => (Arc::clone(job), current.tasks),
+                _ => continue,
+            }
         };
         take_tasks(shared, &job, tasks, number);
         drop(job);

@@ -15,9 +15,10 @@ use std::ops::Range;
 /// on any number of threads.
 const ROWS: usize = 32;
 
-/// Cuts a batch of `n` into tiles, as even as possible; its size alone decides.
+/// Number of tiles of a batch of `n`, which its size alone decides: even, so that two threads share
+/// it evenly, unless the batch is tiny.
 pub(super) fn count(n: usize) -> usize {
-    n.div_ceil(ROWS).max(if n >= 8 { 2 } else { 1 })
+    if n < 8 { 1 } else { n.div_ceil(ROWS).next_multiple_of(2) }
 }
 
 /// The sequences of tile `i` of `tiles`.

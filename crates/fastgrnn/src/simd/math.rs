@@ -10,10 +10,17 @@ const P: [f32; 6] =
     [0.999_999_94, 1.294_988_9e-1, 2.953_875_5e-3, 9.573_723e-6, -1.371_888_4e-8, 2.072_381_6e-11];
 const Q: [f32; 4] = [1.0, 4.628_319e-1, 2.389_829e-2, 2.327_029_5e-4];
 
+/// `x` clipped to `low..=high`. NaN stays NaN, so that a diverged training shows in its loss: `min` and
+/// `max` return their second operand if either is NaN.
+#[inline(always)]
+fn clamp<S: Simd>(s: S, x: S::V, low: f32, high: f32) -> S::V {
+    s.max(s.splat(low), s.min(s.splat(high), x))
+}
+
 /// The hyperbolic tangent, within 4e-7 of the true value, never outside [−1, 1].
 #[inline(always)]
 fn tanh<S: Simd>(s: S, x: S::V) -> S::V {
-    let x = s.max(s.min(x, s.splat(LIMIT)), s.splat(-LIMIT));
+    let x = clamp(s, x, -LIMIT, LIMIT);
     let y = s.mul(x, x);
     let mut p = s.splat(P[5]);
     for i in (0..5).rev() {
@@ -24,14 +31,14 @@ fn tanh<S: Simd>(s: S, x: S::V) -> S::V {
         q = s.fma(q, y, s.splat(Q[i]));
     }
     let t = s.div(s.mul(x, p), q);
-    s.max(s.min(t, s.splat(1.0)), s.splat(-1.0))
+    clamp(s, t, -1.0, 1.0)
 }
 
 /// `clip(scale·x + offset, low, 1)`
 #[inline(always)]
 fn clipped<S: Simd>(s: S, x: S::V, scale: f32, offset: f32, low: f32) -> S::V {
     let y = s.fma(x, s.splat(scale), s.splat(offset));
-    s.max(s.min(y, s.splat(1.0)), s.splat(low))
+    clamp(s, y, low, 1.0)
 }
 
 /// The nonlinearity `f` of `x`.
@@ -43,7 +50,7 @@ pub(crate) fn apply<S: Simd>(s: S, f: Nonlinearity, x: S::V) -> S::V {
             let half = s.splat(0.5);
             s.fma(tanh(s, s.mul(x, half)), half, half)
         }
-        Nonlinearity::Relu => s.max(x, s.splat(0.0)),
+        Nonlinearity::Relu => s.max(s.splat(0.0), x),
         Nonlinearity::QuantTanh => clipped(s, x, 1.0, 0.0, -1.0),
         Nonlinearity::QuantSigm => clipped(s, x, 0.5, 0.5, 0.0),
         Nonlinearity::QuantSigm4 => clipped(s, x, 0.25, 0.5, 0.0),
@@ -91,6 +98,9 @@ mod tests {
                 assert!((f64::from(*y) - exact).abs() < 4e-7, "{f}({x}) = {y}, not {exact}");
                 assert!(y.abs() <= 1.0 || f == Nonlinearity::Relu);
             }
+            let mut y = vec![0.0; S::LANES];
+            s.vectorize(Apply(f, &vec![f32::NAN; S::LANES], &mut y));
+            assert!(y.iter().all(|y| y.is_nan()), "{f}(NaN)");
         }
     }
 

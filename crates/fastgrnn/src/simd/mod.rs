@@ -37,8 +37,8 @@ pub(crate) trait Simd: Copy + Send + Sync + 'static {
     /// A vector of [`Simd::LANES`] f32 values.
     type V: Copy;
     const LANES: usize;
-    /// Vectors of columns that a matrix kernel holds at once; four times as many accumulators as
-    /// columns must leave room in the register file.
+    /// Vectors of columns that a matrix kernel holds at once; with as many rows as fit, they must
+    /// leave room in the register file.
     const PANEL: usize;
 
     /// Runs `kernel` compiled for this instruction set.
@@ -53,7 +53,9 @@ pub(crate) trait Simd: Copy + Send + Sync + 'static {
     fn sub(self, a: Self::V, b: Self::V) -> Self::V;
     fn mul(self, a: Self::V, b: Self::V) -> Self::V;
     fn div(self, a: Self::V, b: Self::V) -> Self::V;
+    /// The smaller one; `b` if either is NaN.
     fn min(self, a: Self::V, b: Self::V) -> Self::V;
+    /// The larger one; `b` if either is NaN.
     fn max(self, a: Self::V, b: Self::V) -> Self::V;
     /// `a·b + c`
     fn fma(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V;

@@ -117,34 +117,31 @@ impl<R: Rule> Kernel for BackwardKernel<'_, R> {
     }
 }
 
+/// Runs a kernel generic over the rule of `$kind`.
+macro_rules! with_rule {
+    ($s:expr, $kind:expr, $kernel:ident($args:expr)) => {
+        match $kind {
+            CellKind::Rnn => $s.vectorize($kernel($args, PhantomData::<rnn::Rnn>)),
+            CellKind::FastRnn => $s.vectorize($kernel($args, PhantomData::<fastrnn::FastRnn>)),
+            CellKind::FastRnnVector => {
+                $s.vectorize($kernel($args, PhantomData::<fastrnn_vector::FastRnnVector>))
+            }
+            CellKind::FastGrnn => $s.vectorize($kernel($args, PhantomData::<fastgrnn::FastGrnn>)),
+            CellKind::Ugrnn => $s.vectorize($kernel($args, PhantomData::<ugrnn::Ugrnn>)),
+            CellKind::Gru => $s.vectorize($kernel($args, PhantomData::<gru::Gru>)),
+            CellKind::Lstm => $s.vectorize($kernel($args, PhantomData::<lstm::Lstm>)),
+        }
+    };
+}
+
 /// Runs `kind`'s forward rule.
 pub(super) fn forward<S: Simd>(s: S, kind: CellKind, f: Forward) {
-    match kind {
-        CellKind::Rnn => s.vectorize(ForwardKernel(f, PhantomData::<rnn::Rnn>)),
-        CellKind::FastRnn => s.vectorize(ForwardKernel(f, PhantomData::<fastrnn::FastRnn>)),
-        CellKind::FastRnnVector => {
-            s.vectorize(ForwardKernel(f, PhantomData::<fastrnn_vector::FastRnnVector>))
-        }
-        CellKind::FastGrnn => s.vectorize(ForwardKernel(f, PhantomData::<fastgrnn::FastGrnn>)),
-        CellKind::Ugrnn => s.vectorize(ForwardKernel(f, PhantomData::<ugrnn::Ugrnn>)),
-        CellKind::Gru => s.vectorize(ForwardKernel(f, PhantomData::<gru::Gru>)),
-        CellKind::Lstm => s.vectorize(ForwardKernel(f, PhantomData::<lstm::Lstm>)),
-    }
+    with_rule!(s, kind, ForwardKernel(f));
 }
 
 /// Runs `kind`'s backward rule.
 pub(super) fn backward<S: Simd>(s: S, kind: CellKind, b: Backward) {
-    match kind {
-        CellKind::Rnn => s.vectorize(BackwardKernel(b, PhantomData::<rnn::Rnn>)),
-        CellKind::FastRnn => s.vectorize(BackwardKernel(b, PhantomData::<fastrnn::FastRnn>)),
-        CellKind::FastRnnVector => {
-            s.vectorize(BackwardKernel(b, PhantomData::<fastrnn_vector::FastRnnVector>))
-        }
-        CellKind::FastGrnn => s.vectorize(BackwardKernel(b, PhantomData::<fastgrnn::FastGrnn>)),
-        CellKind::Ugrnn => s.vectorize(BackwardKernel(b, PhantomData::<ugrnn::Ugrnn>)),
-        CellKind::Gru => s.vectorize(BackwardKernel(b, PhantomData::<gru::Gru>)),
-        CellKind::Lstm => s.vectorize(BackwardKernel(b, PhantomData::<lstm::Lstm>)),
-    }
+    with_rule!(s, kind, BackwardKernel(b));
 }
 
 /// Adds `v` to the first vector of `to`.
