@@ -36,3 +36,18 @@ pub fn request_of(model: &Model, read: &ReadArgs) -> anyhow::Result<Request> {
     }
     Ok(request)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_recipe_that_cannot_be_understood_is_an_error_and_not_the_defaults() {
+        let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fastgrnn/tests/fixtures");
+        let mut model = load(&fixtures.join("model-v1.safetensors")).unwrap();
+        assert!(request_of(&model, &ReadArgs::default()).is_ok());
+        model.recipe.insert("window".into(), "wide".into());
+        let error = request_of(&model, &ReadArgs::default()).unwrap_err();
+        assert!(error.to_string().contains("recipe"), "{error}");
+    }
+}
