@@ -159,7 +159,8 @@ impl ReadArgs {
             drop: self.drop.unwrap_or(base.drop),
             labels,
             size_limit: self.size_limit.unwrap_or(base.size_limit),
-            expect_dim: base.expect_dim,
+            expect: base.expect,
+            inherited: base.inherited,
         }
     }
 }

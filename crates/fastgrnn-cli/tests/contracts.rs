@@ -354,3 +354,50 @@ fn completions_exist_for_every_shell() {
     }
     has_keys(&json(folder.path(), &["completions", "bash"]), &["shell", "script"]);
 }
+
+/// Recordings of two axes called x and y, apart by the sign of x.
+fn recordings(header: &str, order: fn(f64, f64) -> String) -> String {
+    let rows = (0..40).flat_map(|id| {
+        (0..3).map(move |t| {
+            let x = if id % 2 == 0 { 1.0 } else { -1.0 } + 0.01 * f64::from(id * 3 + t);
+            let label = if id % 2 == 0 { "up" } else { "down" };
+            format!("walk{id},{},{label}\n", order(x, 0.5))
+        })
+    });
+    std::iter::once(format!("{header}\n")).chain(rows).collect()
+}
+
+#[test]
+fn predictions_do_not_depend_on_the_order_of_columns_and_carry_the_ids() {
+    let folder = tempfile::tempdir().unwrap();
+    let put = |name: &str, text: String| std::fs::write(folder.path().join(name), text).unwrap();
+    put("w.csv", recordings("walk,x,y,activity", |x, y| format!("{x},{y}")));
+    put("swapped.csv", recordings("walk,y,x,activity", |x, y| format!("{y},{x}")));
+    put("other.csv", recordings("walk,x,z,activity", |x, y| format!("{x},{y}")));
+    let args = "train --dataset w.csv --id-col walk --label-col activity --hidden 4 --epochs 2 --out run";
+    json(folder.path(), &args.split(' ').collect::<Vec<_>>());
+    let straight = json(folder.path(), &["predict", "run", "w.csv"]);
+    assert_eq!(json(folder.path(), &["predict", "run", "swapped.csv"]), straight);
+    assert_eq!(straight["predictions"][1]["id"], "walk1");
+    common::fails(folder.path(), &["predict", "run", "other.csv"], 1, &["x, y", "x, z"]);
+
+    json(folder.path(), &["eval", "run", "--dataset", "swapped.csv", "--predictions", "p.csv"]);
+    let predictions = std::fs::read_to_string(folder.path().join("p.csv")).unwrap();
+    assert!(predictions.lines().nth(1).unwrap().starts_with("walk0,up,"), "{predictions}");
+    let ups: Vec<String> = std::fs::read_to_string(folder.path().join("w.csv"))
+        .unwrap()
+        .lines()
+        .filter(|line| !line.ends_with("down"))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    put("ups.csv", ups.concat());
+    assert_eq!(json(folder.path(), &["eval", "run", "--dataset", "ups.csv"])["n"], 20);
+}
+
+#[test]
+fn convert_overwrites_nothing_whatever_the_case_of_the_ending() {
+    let folder = tempfile::tempdir().unwrap();
+    let convert = ["data", "convert", "digits", "E.CSV"];
+    json(folder.path(), &convert);
+    common::fails(folder.path(), &convert, 2, &["E_TRAIN.CSV", "--force"]);
+}

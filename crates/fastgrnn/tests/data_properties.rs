@@ -1,6 +1,6 @@
 //! Readers under arbitrary bytes, and round trips under arbitrary data.
 
-use fastgrnn::data::{self, Dataset, Examples, Labels, Request, Sequences, Suggestions};
+use fastgrnn::data::{self, Dataset, Examples, Expect, Inherited, Labels, Request, Sequences, Suggestions};
 use proptest::prelude::*;
 
 /// A name for every reader.
@@ -18,6 +18,25 @@ const NAMES: [&str; 12] = [
     "a.csv.xz",
     "a.tar.xz",
 ];
+
+/// Where files of a folder may lie.
+const PATHS: [&str; 12] = [
+    "a.csv",
+    "b.csv",
+    "up/a.csv",
+    "up/b.txt",
+    "down/a.csv",
+    "down/c.wav",
+    "train/up/a.csv",
+    "test/up/a.csv",
+    "train/a.csv",
+    "s_TRAIN.csv",
+    "s_TEST.csv",
+    "deep/er/still/a.csv",
+];
+
+/// Text that is nearly a table.
+const FILE: &str = "((a,b,label|id,x,y|x,x|0,1,2|1,2,u|3,4,v|5,nan,u|t,a\\n1,2)\n){0,5}[0-9a-b,\n]{0,6}";
 
 /// The beginnings of real files, so that arbitrary bytes get past the first check.
 fn beginnings() -> Vec<Vec<u8>> {
@@ -87,6 +106,73 @@ proptest! {
     }
 
     #[test]
+    fn arbitrary_folders_never_panic(
+        files in prop::collection::vec((prop::sample::select(PATHS.to_vec()), FILE), 0..5),
+        request in prop::sample::select(requests()),
+    ) {
+        let dir = tempfile::tempdir().unwrap();
+        for (path, text) in &files {
+            let path = dir.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        let source = dir.path().to_str().unwrap();
+        let _ = data::load(&Request { source: source.into(), ..request.clone() });
+        let _ = data::load_unlabelled(dir.path(), &request);
+    }
+
+    #[test]
+    fn arbitrary_unlabelled_files_never_panic(
+        beginning in prop::sample::select(beginnings()),
+        text in FILE,
+        name in prop::sample::select(NAMES.to_vec()),
+        request in prop::sample::select(requests()),
+        dim in 0usize..4,
+        named in any::<bool>(),
+    ) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join(name);
+        std::fs::write(&path, [&beginning, text.as_bytes()].concat()).unwrap();
+        let features = named.then(|| ["a", "b", "x"].iter().take(dim).map(|f| f.to_string()).collect());
+        let expect = Expect { dim, features, steps: 2, classes: Vec::new() };
+        let inherited =
+            Inherited { id_col: true, label_col: true, group_col: true, columns: true, drop: true };
+        let request = Request { expect: Some(expect), inherited, ..request };
+        let _ = data::load_unlabelled(&path, &request);
+        let _ = data::load_bytes(name, &[&beginning, text.as_bytes()].concat(), &request);
+    }
+
+    #[test]
+    fn arbitrary_files_of_known_sets_never_panic(
+        texts in prop::collection::vec("([0-9. e,\n-]|nan){0,60}", 4),
+        rows in 0usize..3,
+        width in 126usize..130,
+    ) {
+        let dir = tempfile::tempdir().unwrap();
+        let put = |path: String, text: &str| {
+            let path = dir.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        let signal = format!("{}\n", "0.5 ".repeat(width)).repeat(rows);
+        for side in ["train", "test"] {
+            for (i, kind) in ["body_acc", "body_gyro", "total_acc"].iter().enumerate() {
+                for axis in ["x", "y", "z"] {
+                    let text = if i == 2 { &texts[0] } else { &signal };
+                    put(format!("har/UCI HAR Dataset/{side}/Inertial Signals/{kind}_{axis}_{side}.txt"), text);
+                }
+            }
+            put(format!("har/UCI HAR Dataset/{side}/y_{side}.txt"), &texts[1]);
+            put(format!("har/UCI HAR Dataset/{side}/subject_{side}.txt"), &texts[2]);
+        }
+        put("dsa/data/a01/p1/s01.txt".into(), &texts[3]);
+        for name in ["har2", "har6", "dsa19"] {
+            let data_dir = Some(dir.path().to_path_buf());
+            let _ = data::load(&Request { data_dir, ..Request::new(name) });
+        }
+    }
+
+    #[test]
     fn a_changed_byte_anywhere_never_panics(
         which in 0usize..3,
         at in any::<prop::sample::Index>(),
@@ -109,7 +195,7 @@ proptest! {
     #[test]
     fn what_is_written_reads_back_bit_for_bit(
         ending in prop::sample::select(vec!["npz", "csv", "ts"]),
-        lengths in prop::collection::vec(2usize..6, 2..6),
+        lengths in prop::collection::vec(1usize..6, 2..6),
         dim in 1usize..4,
         bits in prop::collection::vec(any::<f32>(), 100),
         regression in any::<bool>(),
@@ -118,7 +204,8 @@ proptest! {
         let original = example(&lengths, dim, &values, regression);
         let dir = tempfile::tempdir().unwrap();
         let written = data::write(&original, &dir.path().join(format!("s.{ending}"))).unwrap();
-        let again = data::load(&Request::new(written[0].to_str().unwrap())).unwrap();
+        let id_col = (ending == "csv").then(|| "id".to_string());
+        let again = data::load(&Request { id_col, ..Request::new(written[0].to_str().unwrap()) }).unwrap();
         prop_assert_eq!(&again.train.x, &original.train.x);
         prop_assert_eq!(&again.train.y, &original.train.y);
     }

@@ -8,7 +8,7 @@ use anyhow::Context;
 use fastgrnn::data::{self, Dataset, Examples, Labels, Request};
 use fastgrnn::report::{count, number};
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Data sets known by name.
 pub fn list(args: &DataListArgs, console: Console) -> anyhow::Result<()> {
@@ -57,16 +57,18 @@ pub fn inspect(args: DataInspectArgs, console: Console) -> anyhow::Result<()> {
 
 /// Writes a data set in another format.
 pub fn convert(args: DataConvertArgs, console: Console) -> anyhow::Result<()> {
-    if let Some(there) = would_write(&args.output).into_iter().find(|p| p.exists() && !args.force) {
+    let request = args.read.request(Request::default(), &args.dataset, args.test);
+    let data =
+        data::load(&request).with_context(|| format!("cannot read the data set '{}'", args.dataset))?;
+    let files = data::outputs(&data, &args.output).context("cannot write the data set")?;
+    if let Some(there) = files.iter().find(|p| p.exists() && !args.force) {
         let there = there.display();
         return Err(misuse(format!(
             "{there} is already there; add --force to overwrite it, or choose another name"
         )));
     }
-    let request = args.read.request(Request::default(), &args.dataset, args.test);
-    let data =
-        data::load(&request).with_context(|| format!("cannot read the data set '{}'", args.dataset))?;
     data.notes.iter().for_each(|note| console.note(note));
+    data::losses(&data, &args.output)?.iter().for_each(|loss| console.note(loss));
     let files: Vec<PathBuf> = data::write(&data, &args.output).context("cannot write the data set")?;
     let answer = json!({
         "files": files,
@@ -74,14 +76,6 @@ pub fn convert(args: DataConvertArgs, console: Console) -> anyhow::Result<()> {
         "test": data.test.as_ref().map(Examples::len),
     });
     console.answer(&answer, || files.iter().map(|f| format!("wrote {}\n", f.display())).collect())
-}
-
-/// The file asked for and, where a format needs one file a part, those beside it.
-fn would_write(output: &Path) -> Vec<PathBuf> {
-    let stem = output.file_stem().unwrap_or_default().to_string_lossy();
-    let ending = output.extension().unwrap_or_default().to_string_lossy();
-    let beside = |part: &str| output.with_file_name(format!("{stem}_{part}.{ending}"));
-    vec![output.to_owned(), beside("TRAIN"), beside("TEST")]
 }
 
 fn class_counts(index: &[u32], classes: usize) -> Vec<u64> {

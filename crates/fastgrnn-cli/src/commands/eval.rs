@@ -24,7 +24,8 @@ struct Answer<'a> {
 /// Measures a model on one part of a data set.
 pub fn run(args: EvalArgs, console: Console) -> anyhow::Result<()> {
     let model = model::load(&args.model)?;
-    let request = args.read.request(model::request_of(&model), &args.dataset, args.test);
+    let base = model::request_of(&model, &args.read)?;
+    let request = args.read.request(base, &args.dataset, args.test);
     let data =
         data::load(&request).with_context(|| format!("cannot read the data set '{}'", args.dataset))?;
     data.notes.iter().for_each(|note| console.note(note));
@@ -93,32 +94,19 @@ fn choose(
                 ));
             }
             let (train, val) = validation_split(&data.train, by, share, model.seed)?;
-            Ok((split, select(&data.train, if split == Split::Val { &val } else { &train })))
+            Ok((split, data.train.select(if split == Split::Val { &val } else { &train })))
         }
     }
 }
 
-fn select(part: &Examples, indices: &[u32]) -> Examples {
-    let y = match &part.y {
-        Labels::Class { index, names } => Labels::Class {
-            index: indices.iter().map(|&i| index[i as usize]).collect(),
-            names: names.clone(),
-        },
-        Labels::Value { width, values } => Labels::Value {
-            width: *width,
-            values: indices
-                .iter()
-                .flat_map(|&i| &values[i as usize * width..(i as usize + 1) * width])
-                .copied()
-                .collect(),
-        },
-        Labels::None => Labels::None,
-    };
-    Examples::new(part.x.select(indices), y)
-}
-
 fn join(train: Examples, test: Option<Examples>) -> Examples {
     let Some(test) = test else { return train };
+    // The two parts may both count from 0.
+    let ids = |part: &Examples, name: &str| -> Vec<String> {
+        let id = |i: usize| part.ids.as_ref().map_or_else(|| i.to_string(), |ids| ids[i].clone());
+        (0..part.len()).map(|i| format!("{name}:{}", id(i))).collect()
+    };
+    let ids = [ids(&train, "train"), ids(&test, "test")].concat();
     let mut x = train.x;
     (0..test.x.len()).for_each(|i| x.push(test.x.get(i)));
     let y = match (train.y, test.y) {
@@ -132,7 +120,7 @@ fn join(train: Examples, test: Option<Examples>) -> Examples {
         }
         _ => Labels::None,
     };
-    Examples::new(x, y)
+    Examples { ids: Some(ids), ..Examples::new(x, y) }
 }
 
 /// `id,label,prediction` and a score a class; for numbers the targets and what was predicted.
@@ -152,7 +140,7 @@ fn predictions_csv(model: &Model, part: &Examples, predictions: &Predictions) ->
     }
     out.write_record(&heading)?;
     for i in 0..predictions.len() {
-        let mut record = vec![i.to_string()];
+        let mut record = vec![part.ids.as_ref().map_or_else(|| i.to_string(), |ids| ids[i].clone())];
         match &part.y {
             Labels::Class { index, names } => {
                 record.push(names[index[i] as usize].clone());

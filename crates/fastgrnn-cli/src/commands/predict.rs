@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 pub fn run(args: PredictArgs, console: Console) -> anyhow::Result<()> {
     let model = model::load(&args.model)?;
     let source = args.file.display().to_string();
-    let request = args.read.request(model::request_of(&model), &source, None);
+    let base = model::request_of(&model, &args.read)?;
+    let request = args.read.request(base, &source, None);
     let input =
         data::load_unlabelled(&args.file, &request).with_context(|| format!("cannot read {source}"))?;
     input.notes.iter().for_each(|note| console.note(note));

@@ -25,6 +25,8 @@ pub(crate) struct Tree {
     pub files: Vec<Entry>,
     /// Folders on disk without any file in them.
     pub empty: Vec<String>,
+    /// Files that nothing reads.
+    pub skipped: Vec<String>,
     limit: u64,
     left: u64,
 }
@@ -45,23 +47,44 @@ impl Tree {
     /// Lists the folder or unpacks the file at `path`.
     pub fn open(path: &Path, limit: u64) -> Result<Self, DataError> {
         let name = file_name(path);
-        let mut tree = Self { name, files: Vec::new(), empty: Vec::new(), limit, left: limit };
+        let mut tree =
+            Self { name, files: Vec::new(), empty: Vec::new(), skipped: Vec::new(), limit, left: limit };
         if fs::metadata(path).map_err(io_error(path))?.is_dir() {
             list(path, "", 0, &mut tree)?;
         } else {
             let file = BufReader::with_capacity(1 << 16, File::open(path).map_err(io_error(path))?);
             tree.unpack(file)?;
         }
-        tree.files.sort_by(|a, b| a.name.cmp(&b.name));
-        Ok(tree)
+        tree.sorted()
     }
 
     /// The tree that a file called `name` with content `bytes` would be.
     pub fn from_bytes(name: &str, bytes: &[u8], limit: u64) -> Result<Self, DataError> {
-        let mut tree = Self { name: name.into(), files: Vec::new(), empty: Vec::new(), limit, left: limit };
+        let mut tree = Self {
+            name: name.into(),
+            files: Vec::new(),
+            empty: Vec::new(),
+            skipped: Vec::new(),
+            limit,
+            left: limit,
+        };
         tree.unpack(Cursor::new(bytes))?;
-        tree.files.sort_by(|a, b| a.name.cmp(&b.name));
-        Ok(tree)
+        tree.sorted()
+    }
+
+    /// Sorted by name; a file beside its own packed copy would count twice.
+    fn sorted(mut self) -> Result<Self, DataError> {
+        self.files.sort_by(|a, b| a.name.cmp(&b.name));
+        match self.files.windows(2).find(|pair| pair[0].name == pair[1].name) {
+            Some(pair) => Err(DataError::Unsupported {
+                problem: format!(
+                    "'{}' is there twice, perhaps packed (.gz, .xz) and not; remove one of them",
+                    pair[0].name
+                ),
+                file: self.name,
+            }),
+            None => Ok(self),
+        }
     }
 
     /// The files of a zip archive, whatever its name (an NPZ file is one).
@@ -71,7 +94,7 @@ impl Tree {
             files.push(Entry { name, body: Body::Memory(bytes) });
             Ok(())
         })?;
-        Ok(Self { name: name.into(), files, empty: Vec::new(), limit, left: limit })
+        Ok(Self { name: name.into(), files, empty: Vec::new(), skipped: Vec::new(), limit, left: limit })
     }
 
     /// The content of file `index`; an archive gives each away once.
@@ -133,6 +156,20 @@ pub(crate) fn visit(
     }
     let file = BufReader::with_capacity(1 << 16, File::open(path).map_err(io_error(path))?);
     each(&file_name(path), file, limit, wanted, take)
+}
+
+/// The names of the files in the folder or archive at `path`, of which no content is kept.
+pub(crate) fn names(path: &Path) -> Result<Vec<String>, DataError> {
+    if path.is_dir() {
+        return Ok(Tree::open(path, 0)?.files.into_iter().map(|entry| entry.name).collect());
+    }
+    let names = std::cell::RefCell::new(Vec::new());
+    let note = |name: &str| {
+        names.borrow_mut().push(name.to_string());
+        false
+    };
+    visit(path, u64::MAX, &note, &mut |_, _| Ok(()))?;
+    Ok(names.into_inner())
 }
 
 /// The last part of a path, for messages.
@@ -258,19 +295,25 @@ fn entry_bytes(
     Ok(bytes)
 }
 
-/// The entry's path with `/` between parts; an error if it is absolute or climbs.
-fn safe_name(archive: &str, entry: &str) -> Result<String, DataError> {
-    let unsafe_path = || DataError::UnsafePath { file: archive.into(), entry: entry.into() };
-    if entry.starts_with(['/', '\\']) || entry.contains(['\0', ':']) {
-        return Err(unsafe_path());
-    }
+/// The entry's path with `/` between parts.
+fn plain_path(entry: &str) -> String {
     let parts: Vec<&str> = entry.split(['/', '\\']).filter(|p| !matches!(*p, "" | ".")).collect();
-    if parts.contains(&"..") { Err(unsafe_path()) } else { Ok(parts.join("/")) }
+    parts.join("/")
+}
+
+/// Refuses an entry whose path is absolute or climbs.
+fn check_path(archive: &str, entry: &str) -> Result<(), DataError> {
+    let has_drive = matches!(entry.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic());
+    let climbs = entry.split(['/', '\\']).any(|part| part == "..");
+    if has_drive || climbs || entry.starts_with(['/', '\\']) || entry.contains('\0') {
+        return Err(DataError::UnsafePath { file: archive.into(), entry: entry.into() });
+    }
+    Ok(())
 }
 
 /// Whether a name is an operating system's litter rather than data.
 fn is_litter(name: &str) -> bool {
-    name.split('/').any(|part| part.starts_with('.') || part == "__MACOSX")
+    name.split('/').any(|part| (part.starts_with('.') && part != "..") || part == "__MACOSX")
 }
 
 /// Counts what passes, so that even skipped entries are held to the limit.
@@ -315,10 +358,12 @@ fn each_in_tar(
         if !entry.header().entry_type().is_file() {
             continue;
         }
-        let path = safe_name(name, &String::from_utf8_lossy(&entry.path_bytes()))?;
+        let written = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+        let path = plain_path(&written);
         if is_litter(&path) || !wanted(&plain_name(&path)) {
             continue;
         }
+        check_path(name, &written)?;
         let size = entry.size();
         let bytes = entry_bytes(name, &path, entry, &mut used, limit)?;
         if Packing::of(&path) == Packing::Plain && (bytes.len() as u64) < size {
@@ -351,10 +396,12 @@ fn each_in_zip(
         if !entry.is_file() {
             continue;
         }
-        let path = safe_name(name, &entry.name().map_err(fail)?)?;
+        let written = entry.name().map_err(fail)?.into_owned();
+        let path = plain_path(&written);
         if is_litter(&path) || !wanted(&plain_name(&path)) {
             continue;
         }
+        check_path(name, &written)?;
         let bytes = entry_bytes(name, &path, entry, &mut used, limit)?;
         take(plain_name(&path), bytes)?;
     }
@@ -369,12 +416,21 @@ fn list(folder: &Path, prefix: &str, depth: usize, tree: &mut Tree) -> Result<()
         if is_litter(&part) {
             continue;
         }
-        let kind = item.file_type().map_err(io_error(&path))?;
         let name = format!("{prefix}{part}");
-        if kind.is_dir() && depth < MAX_DEPTH {
-            list(&path, &format!("{name}/"), depth + 1, tree)?;
-        } else if !kind.is_dir() && path.is_file() {
+        // Links are followed: a class folder may well be one.
+        let Ok(kind) = fs::metadata(&path) else {
+            tree.skipped.push(name);
+            continue;
+        };
+        if kind.is_file() {
             tree.files.push(Entry { name: plain_name(&name), body: Body::Disk(path) });
+        } else if kind.is_dir() && depth >= MAX_DEPTH {
+            let problem = format!(
+                "'{name}' lies more than {MAX_DEPTH} folders deep (or a link leads in a circle); name a folder further down"
+            );
+            return Err(DataError::Unsupported { file: tree.name.clone(), problem });
+        } else if kind.is_dir() {
+            list(&path, &format!("{name}/"), depth + 1, tree)?;
         }
     }
     if depth > 0 && tree.files.len() == before {

@@ -80,7 +80,7 @@ impl Augment {
         }
         if self.pixels != 0 {
             let Some((height, width)) = self.image else {
-                return wrong("pixels", "needs the height and width of the image".into());
+                return wrong("pixels", "shifts images, but this data set is not known to hold any; use it with IDX files, mnist or digits, or leave it out".into());
             };
             let pixels = height.checked_mul(width);
             if (0..x.len()).any(|i| Some(x.get(i).len()) != pixels) {

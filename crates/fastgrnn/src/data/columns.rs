@@ -3,13 +3,13 @@
 //! What the request names comes first. The rest is told from names and the first rows; a column
 //! that is left out or taken for something without being asked leaves a note.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use csv::ByteRecord;
 
 use super::csv::{Context, is_numeric, text};
 use super::labels::listed;
-use super::{DataError, Request};
+use super::{DataError, Expect, Request};
 
 /// Names of label columns, in any case.
 const LABEL_NAMES: [&str; 5] = ["label", "labels", "class", "target", "activity"];
@@ -44,6 +44,10 @@ pub(crate) struct Columns {
     pub roles: Vec<Role>,
     /// Which columns are features, in the order they become features.
     pub features: Vec<usize>,
+    /// The column that was left out because it looks like time.
+    pub time: Option<String>,
+    /// Whether the id column that the training data had is not there.
+    pub lost_id: bool,
     pub notes: Vec<String>,
 }
 
@@ -67,25 +71,74 @@ impl Columns {
         sample: &[ByteRecord],
         context: Context,
     ) -> Result<Self, DataError> {
-        let has_header = has_header(first, sample, context.request);
+        let header = Header::of(first, sample, context.request);
+        let has_header = header != Header::None;
         let names: Vec<String> = match has_header {
             true => first.iter().map(text).collect(),
             false => (0..first.len()).map(|i| i.to_string()).collect(),
         };
         let rows = &sample[usize::from(has_header)..];
         let roles = vec![Role::Feature; names.len()];
-        let mut columns = Self { names, has_header, roles, features: Vec::new(), notes: Vec::new() };
+        let mut columns = Self {
+            names,
+            has_header,
+            roles,
+            features: Vec::new(),
+            time: None,
+            lost_id: false,
+            notes: Vec::new(),
+        };
+        if header == Header::Mixed {
+            columns.notes.push(format!(
+                "the first row was taken as the header, though it has numbers in it: {}",
+                listed(&columns.names)
+            ));
+        }
+        let request = columns.as_the_model_reads(file, context.request)?;
+        let context = Context { request: &request, ..context };
         columns.assign_asked(file, context)?;
         columns.leave_out_counters_and_times(rows, context.request);
         columns.find_id(rows, context);
         columns.find_group(context.request);
         columns.find_label(file, rows, context)?;
         columns.order_features(file, context.request)?;
+        columns.refuse_duplicates(file)?;
         if columns.features.is_empty() {
             let hint = "no feature columns are left; see --columns and --drop".into();
             return Err(DataError::Empty { file: file.into(), hint });
         }
         Ok(columns)
+    }
+
+    /// The request with the columns of a model, which reads its features by name.
+    fn as_the_model_reads(&mut self, file: &str, request: &Request) -> Result<Request, DataError> {
+        let mut request = request.clone();
+        let features = request.expect.as_ref().and_then(|expect| expect.features.clone());
+        let given_now = !request.columns.is_empty() && !request.inherited.columns;
+        let Some(features) = features.filter(|_| !given_now) else { return Ok(request) };
+        request.inherited.columns = true;
+        request.columns = Vec::new();
+        if !self.has_header {
+            let order = listed(&features);
+            self.notes
+                .push(format!("{file} has no header; its columns were taken in the model's order: {order}"));
+        } else if features.iter().all(|name| self.names.contains(name)) {
+            request.columns = features;
+        } else {
+            return Err(DataError::Features {
+                file: file.into(),
+                found: listed(&self.names),
+                expected: listed(&features),
+            });
+        }
+        Ok(request)
+    }
+
+    /// Whether all that could be features are as many as the model reads, a step or a sequence.
+    fn fits(&self, request: &Request) -> bool {
+        let count = self.count(Role::Feature);
+        let is_fit = |e: &Expect| count == e.dim || (e.steps > 0 && count == e.dim * e.steps);
+        request.columns.is_empty() && request.expect.as_ref().is_some_and(is_fit)
     }
 
     pub fn count(&self, role: Role) -> usize {
@@ -108,23 +161,52 @@ impl Columns {
         }
     }
 
+    /// The one column that `asked` means.
+    fn find_one(&self, file: &str, option: &str, asked: &str) -> Result<usize, DataError> {
+        let found = self.find(file, asked)?;
+        match found.start() == found.end() {
+            true => Ok(*found.start()),
+            false => Err(DataError::Option {
+                option: option.into(),
+                problem: format!("'{asked}' means several columns; name one"),
+            }),
+        }
+    }
+
     /// Gives the columns that the request names their roles.
     fn assign_asked(&mut self, file: &str, context: Context) -> Result<(), DataError> {
-        let request = context.request;
+        let (request, inherited) = (context.request, context.request.inherited);
         for dropped in &request.drop {
-            for i in self.find(file, dropped)? {
-                self.roles[i] = Role::Unused;
+            match self.find(file, dropped) {
+                Ok(found) => found.for_each(|i| self.roles[i] = Role::Unused),
+                Err(error) if !inherited.drop => return Err(error),
+                Err(_) => {}
             }
         }
+        if let Some(column) = &request.id_col {
+            match self.find_one(file, "--id-col", column) {
+                Ok(i) => self.roles[i] = Role::Id,
+                Err(error) if !inherited.id_col => return Err(error),
+                Err(_) => self.lost_id = true,
+            }
+        }
+        // Numbers of columns mean little in a file that may lack the label in front of them.
+        let inherits = inherited.label_col || inherited.group_col;
+        let lacks_labels = !context.labelled && !self.has_header && inherits && self.fits(request);
+        if lacks_labels {
+            self.notes.push(format!("{file} was taken to have no label: it has the model's columns without"));
+        }
+        let labelled = context.labelled;
+        let is_label_needed = labelled && context.class.is_none() && !inherited.label_col;
         let asked = [
-            (&request.id_col, Role::Id, true),
-            (&request.label_col, Role::Label, context.labelled && context.class.is_none()),
-            (&request.group_col, Role::Group, context.labelled),
+            ("--group-col", &request.group_col, Role::Group, labelled && !inherited.group_col),
+            ("--label-col", &request.label_col, Role::Label, is_label_needed),
         ];
-        for (column, role, needed) in asked {
-            let Some(column) = column else { continue };
-            match self.find(file, column) {
-                Ok(found) => self.roles[*found.start()] = role,
+        for (option, column, role, needed) in asked {
+            let Some(column) = column.as_ref().filter(|_| !lacks_labels) else { continue };
+            match self.find_one(file, option, column) {
+                Ok(i) => self.roles[i] = role,
+                Err(error @ DataError::Option { .. }) => return Err(error),
                 Err(error) if needed => return Err(error),
                 Err(_) => {}
             }
@@ -147,6 +229,7 @@ impl Columns {
                 self.notes.push(format!("column {i} has no name and counts the rows; it was left out"));
             } else if (self.has_header && is_time_name(name)) || (!rows.is_empty() && cells.all(is_date)) {
                 self.roles[i] = Role::Unused;
+                self.time = Some(name.clone());
                 self.notes.push(format!(
                     "column '{name}' looks like time and was left out; keep it with --columns"
                 ));
@@ -156,16 +239,24 @@ impl Columns {
 
     /// Recognises an id column by name: rows that share an id are steps of one sequence.
     fn find_id(&mut self, rows: &[ByteRecord], context: Context) {
-        if !self.has_header || self.count(Role::Id) > 0 {
+        if self.count(Role::Id) > 0 {
             return;
         }
         let is_id = |i: &usize| {
             let name = self.names[*i].to_lowercase();
-            self.roles[*i] == Role::Feature
+            self.has_header
+                && self.roles[*i] == Role::Feature
                 && ID_NAMES.contains(&name.as_str())
                 && !context.request.columns.contains(&self.names[*i])
         };
-        let Some(i) = (0..self.names.len()).find(is_id) else { return };
+        let Some(i) = (0..self.names.len()).find(is_id) else {
+            if self.lost_id {
+                let name = context.request.id_col.as_deref().unwrap_or_default();
+                self.notes
+                    .push(format!("no column '{name}' as in training: the file was taken as one sequence"));
+            }
+            return;
+        };
         let mut seen = HashSet::new();
         let repeats = !rows.iter().filter_map(|row| row.get(i)).all(|cell| seen.insert(cell));
         let name = &self.names[i];
@@ -200,10 +291,22 @@ impl Columns {
 
     /// Finds the label column where none was named; in unlabelled input, leaves it out.
     fn find_label(&mut self, file: &str, rows: &[ByteRecord], context: Context) -> Result<(), DataError> {
-        if self.count(Role::Label) > 0 || context.class.is_some() {
-            if context.class.is_some() || !context.labelled {
-                self.replace(Role::Label, Role::Unused);
+        if self.count(Role::Label) > 0 && context.class.is_none() {
+            if !context.labelled {
+                self.leave_labels_out(|c, i| c.roles[i] == Role::Label, "ignored");
             }
+            return Ok(());
+        }
+        if context.class.is_some() {
+            let is_label = |c: &Self, i: usize| {
+                let is_named = LABEL_NAMES.iter().any(|name| c.names[i].eq_ignore_ascii_case(name));
+                let is_free = c.roles[i] == Role::Feature && !context.request.columns.contains(&c.names[i]);
+                c.roles[i] == Role::Label || (is_named && is_free)
+            };
+            self.leave_labels_out(is_label, "left out: the folder's name is the class");
+            return Ok(());
+        }
+        if !context.labelled && self.fits(context.request) {
             return Ok(());
         }
         let free =
@@ -217,9 +320,16 @@ impl Columns {
         let texts: Vec<usize> = (0..self.names.len()).filter(|i| free(i) && is_text(i)).collect();
         // `y` is a label beside `x0, x1, …`, but an axis beside `z`.
         let y = || called(&["y"]).filter(|_| called(&["z"]).is_none());
-        let sole_text = || (texts.len() == 1).then(|| texts[0]);
+        // A column with a bad cell is not yet a column of text.
+        let all_text = |i: &usize| rows.iter().filter_map(|row| row.get(*i)).all(|cell| !is_numeric(cell));
+        let whole: Vec<usize> = texts.iter().copied().filter(all_text).collect();
+        let sole_text = || [&whole, &texts].into_iter().find(|t| t.len() == 1).map(|t| t[0]);
         match called(&LABEL_NAMES).or_else(sole_text).or_else(y) {
-            Some(i) if context.labelled => self.roles[i] = Role::Label,
+            Some(i) if context.labelled => {
+                self.roles[i] = Role::Label;
+                let name = &self.names[i];
+                self.notes.push(format!("column '{name}' was taken as the label (--label-col)"));
+            }
             Some(i) => {
                 self.roles[i] = Role::Unused;
                 self.notes.push(format!("column '{}' was taken as a label and ignored", self.names[i]));
@@ -246,7 +356,15 @@ impl Columns {
             return Ok(());
         }
         for asked in &request.columns {
-            for i in self.find(file, asked)? {
+            let found = match self.find(file, asked) {
+                Ok(found) => found,
+                Err(_) if request.inherited.columns && self.fits(&without_columns(request)) => {
+                    self.notes.push(format!("no column '{asked}' as in training: all columns were taken"));
+                    return self.order_features(file, &without_columns(request));
+                }
+                Err(error) => return Err(error),
+            };
+            for i in found {
                 if !matches!(self.roles[i], Role::Feature | Role::Unused) {
                     return Err(DataError::Option {
                         option: "--columns".into(),
@@ -261,27 +379,108 @@ impl Columns {
         Ok(())
     }
 
-    fn replace(&mut self, from: Role, to: Role) {
-        self.roles.iter_mut().filter(|r| **r == from).for_each(|r| *r = to);
+    /// Refuses two columns of one name if one of them is used: it would not be clear which is meant.
+    fn refuse_duplicates(&self, file: &str) -> Result<(), DataError> {
+        let mut used = vec![false; self.names.len()];
+        self.features.iter().for_each(|&i| used[i] = true);
+        let mut first = HashMap::new();
+        for (i, name) in self.names.iter().enumerate().filter(|(_, name)| !name.is_empty()) {
+            let is_used = used[i] || matches!(self.roles[i], Role::Label | Role::Group | Role::Id);
+            if !is_used && self.roles[i] == Role::Unused {
+                continue;
+            }
+            match first.insert(name, (i, is_used)) {
+                Some((other, was_used)) if is_used || was_used => {
+                    return Err(DataError::DuplicateColumn {
+                        file: file.into(),
+                        name: name.clone(),
+                        first: other,
+                        second: i,
+                    });
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn leave_labels_out(&mut self, is_label: impl Fn(&Self, usize) -> bool, what: &str) {
+        for i in 0..self.names.len() {
+            if is_label(self, i) {
+                self.roles[i] = Role::Unused;
+                self.notes.push(format!("column '{}' was taken as a label and {what}", self.names[i]));
+            }
+        }
     }
 }
 
-/// Whether the first row names the columns: it holds a name that was asked for or that we know, or
-/// text above numbers.
-fn has_header(first: &ByteRecord, sample: &[ByteRecord], request: &Request) -> bool {
-    let columns = [&request.id_col, &request.label_col, &request.group_col];
-    let asked: Vec<&String> =
-        columns.into_iter().flatten().chain(&request.columns).chain(&request.drop).collect();
-    let is_name = |cell: &[u8]| {
-        let is_known = LABEL_NAMES.iter().any(|name| cell.eq_ignore_ascii_case(name.as_bytes()));
-        !is_numeric(cell) && (is_known || asked.iter().any(|a| a.as_bytes() == cell))
-    };
-    let text_above_number = |(i, cell): (usize, &[u8])| {
-        !is_numeric(cell)
-            && match sample.get(1) {
-                Some(second) => second.get(i).is_some_and(is_numeric),
-                None => first.iter().all(|cell| !is_numeric(cell)),
-            }
-    };
-    first.iter().any(is_name) || first.iter().enumerate().any(text_above_number)
+fn without_columns(request: &Request) -> Request {
+    Request { columns: Vec::new(), ..request.clone() }
+}
+
+/// Whether the first row names the columns.
+#[derive(Clone, Copy, PartialEq)]
+enum Header {
+    None,
+    Names,
+    /// It does, though some of the names are numbers.
+    Mixed,
+}
+
+impl Header {
+    /// A header holds a name that was asked for; or no number, and a name that we know or text above
+    /// a number; or it counts the columns. Text that comes again below it is no name.
+    fn of(first: &ByteRecord, sample: &[ByteRecord], request: &Request) -> Self {
+        let columns = [&request.id_col, &request.label_col, &request.group_col];
+        let features = request.expect.iter().flat_map(|expect| expect.features.iter().flatten());
+        let asked: Vec<&String> = columns
+            .into_iter()
+            .flatten()
+            .chain(&request.columns)
+            .chain(&request.drop)
+            .chain(features)
+            .collect();
+        let is_number = |cell: &[u8]| !cell.is_empty() && is_numeric(cell);
+        let is_known =
+            |cell: &[u8]| LABEL_NAMES.iter().any(|name| cell.eq_ignore_ascii_case(name.as_bytes()));
+        let is_asked = |cell: &[u8]| !is_numeric(cell) && asked.iter().any(|a| a.as_bytes() == cell);
+        let comes_again = |(i, cell): (usize, &[u8])| {
+            !is_numeric(cell) && sample.iter().skip(1).any(|row| row.get(i) == Some(cell))
+        };
+        let text_above_number = |(i, cell): (usize, &[u8])| {
+            !is_numeric(cell)
+                && match sample.get(1) {
+                    Some(second) => second.get(i).is_some_and(is_numeric),
+                    None => first.iter().all(|cell| !is_numeric(cell)),
+                }
+        };
+        let has_number = first.iter().any(is_number);
+        let named = first.iter().any(is_asked)
+            || (!has_number
+                && !first.iter().enumerate().any(comes_again)
+                && (first.iter().any(is_known) || first.iter().enumerate().any(text_above_number)));
+        let names_rest = |(i, cell): (usize, &[u8])| {
+            is_numeric(cell) || ((is_known(cell) || text_above_number((i, cell))) && !comes_again((i, cell)))
+        };
+        let counted = counts(first) >= if first.iter().any(is_known) { 1 } else { 3 }
+            && first.iter().enumerate().all(names_rest)
+            && sample.get(1).is_some_and(|second| counts(second) == 0);
+        match (named || counted, has_number) {
+            (false, _) => Self::None,
+            (true, false) => Self::Names,
+            (true, true) => Self::Mixed,
+        }
+    }
+}
+
+/// How many numbers a row has if they are 0, 1, 2, … in order, as pandas names columns; else 0.
+fn counts(row: &ByteRecord) -> usize {
+    let mut count = 0;
+    for cell in row.iter().filter(|cell| !cell.is_empty() && is_numeric(cell)) {
+        if cell != count.to_string().as_bytes() {
+            return 0;
+        }
+        count += 1;
+    }
+    count
 }

@@ -9,8 +9,8 @@ use csv::{ByteRecord, ReaderBuilder, Trim};
 
 use super::columns::{Columns, Role};
 use super::part::Part;
-use super::recordings::Rows;
-use super::{DataError, Request};
+use super::recordings::{Rows, label_kind};
+use super::{DataError, LabelKind, Request};
 
 /// Rows looked at before deciding what each column is.
 const SAMPLE: usize = 1000;
@@ -34,8 +34,26 @@ impl<'a> Context<'a> {
     }
 }
 
+/// A file as rows, before they become sequences.
+pub(crate) struct Table {
+    file: String,
+    pub rows: Rows,
+    columns: Columns,
+    /// Whether a row is a time step.
+    steps: bool,
+}
+
 /// Reads one file.
 pub(crate) fn read(file: &str, bytes: &[u8], context: Context) -> Result<Part, DataError> {
+    let table = table(file, bytes, context)?;
+    let (kind, note) = label_kind(&[&table.rows], context.request);
+    let mut part = table.into_part(context.request, kind)?;
+    part.notes.extend(note);
+    Ok(part)
+}
+
+/// Parses one file.
+pub(crate) fn table(file: &str, bytes: &[u8], context: Context) -> Result<Table, DataError> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let separator = separator(bytes);
     let sample = sample(file, bytes, separator)?;
@@ -44,26 +62,66 @@ pub(crate) fn read(file: &str, bytes: &[u8], context: Context) -> Result<Part, D
         return Err(DataError::Empty { file: file.into(), hint });
     };
     let columns = Columns::decide(file, first, &sample, context)?;
-    let dim = columns.features.len();
+    let (request, dim) = (context.request, columns.features.len());
+    let as_the_model = request.timesteps.is_none()
+        && request.expect.as_ref().is_some_and(|expect| {
+            expect.dim == dim && (!context.labelled || dim > 1 || expect.features.is_some())
+        });
     let steps = context.steps
-        || context.request.window.is_some()
+        || request.window.is_some()
         || columns.count(Role::Id) > 0
-        || (!context.labelled
-            && context.request.timesteps.is_none()
-            && context.request.expect_dim == Some(dim));
+        || columns.lost_id
+        || as_the_model;
+    if let Some(time) = columns.time.as_ref().filter(|_| !steps) {
+        return Err(DataError::Unsupported {
+            file: file.into(),
+            problem: format!(
+                "column '{time}' looks like time, so rows look like time steps, but nothing says which belong together: name the column that tells sequences apart with --id-col, or cut windows with --window N; if each row is a sequence, use --drop '{time}'"
+            ),
+        });
+    }
     let mut rows = parse(file, bytes, separator, &columns)?;
     if rows.lines.is_empty() {
         let hint = "only a header, no rows".into();
         return Err(DataError::Empty { file: file.into(), hint });
     }
     rows.class = context.class.map(str::to_string);
-    let mut part =
-        if steps { rows.into_recordings(file, context.request)? } else { rows.into_sequences(file) };
-    if steps && columns.has_header {
-        part.features = Some(columns.features.iter().map(|&i| columns.names[i].clone()).collect());
+    Ok(Table { file: file.into(), rows, columns, steps })
+}
+
+impl Table {
+    /// The names of the features, where the header names them and rows are time steps.
+    pub fn features(&self) -> Option<Vec<String>> {
+        let names = || self.columns.features.iter().map(|&i| self.columns.names[i].clone()).collect();
+        (self.steps && self.columns.has_header).then(names)
     }
-    part.notes.splice(..0, columns.notes);
-    Ok(part)
+
+    /// Joins and cuts the rows.
+    pub fn into_part(mut self, request: &Request, kind: LabelKind) -> Result<Part, DataError> {
+        let (features, file) = (self.features(), self.file);
+        let mut notes = std::mem::take(&mut self.columns.notes);
+        let mut part = if self.steps {
+            self.rows.into_recordings(&file, request, kind)?
+        } else {
+            let width = self.columns.features.len();
+            notes.push(format!(
+                "each row is one sequence of {width} steps; for rows as time steps use --id-col or --window"
+            ));
+            if let Some(expect) = &request.expect
+                && expect.steps > 0
+                && expect.dim * expect.steps != width
+            {
+                let steps = expect.dim * expect.steps;
+                notes.push(format!(
+                    "the model was trained on sequences of up to {steps} values, here are {width}"
+                ));
+            }
+            self.rows.into_sequences(&file)
+        };
+        part.features = features;
+        part.notes.splice(..0, notes);
+        Ok(part)
+    }
 }
 
 /// The separator that stands in the first line: a semicolon or tab if there is one, else a comma.

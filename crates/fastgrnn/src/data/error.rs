@@ -146,7 +146,7 @@ pub enum DataError {
         hint: String,
     },
     /// A label outside the declared or known range.
-    #[error("{file}, {place}: label '{label}' is not one of {known}")]
+    #[error("{file}, {place}: label '{label}' is not one of {known}; correct it, or add it to the classes")]
     LabelOutOfRange {
         /// The file.
         file: String,
@@ -158,10 +158,14 @@ pub enum DataError {
         known: String,
     },
     /// A test label that no training sequence has.
-    #[error("{file}: label '{label}' does not occur in the training data, whose classes are {known}")]
+    #[error(
+        "{file}, {place}: label '{label}' does not occur in the training data, whose classes are {known}; correct it, or leave the sequence out"
+    )]
     UnseenLabel {
         /// The test file.
         file: String,
+        /// Which sequence.
+        place: String,
         /// The label.
         label: String,
         /// The classes of the training data.
@@ -186,7 +190,9 @@ pub enum DataError {
         class: String,
     },
     /// Training and test data that do not fit together.
-    #[error("{file}: {found} features a step, but {expected} in {other}")]
+    #[error(
+        "{file}: {found} features a step, but {expected} in {other}; choose the same ones with --columns or --drop"
+    )]
     DimMismatch {
         /// The file that differs.
         file: String,
@@ -196,6 +202,46 @@ pub enum DataError {
         expected: usize,
         /// What it should match.
         other: String,
+    },
+    /// Features called otherwise, or in another order, than those of the model.
+    #[error(
+        "{file}: its features are {found}, but the model reads {expected}; name them as the model does, or choose them in its order with --columns"
+    )]
+    Features {
+        /// The file.
+        file: String,
+        /// The features found.
+        found: String,
+        /// The model's.
+        expected: String,
+    },
+    /// More classes than can be meant.
+    #[error(
+        "{file}: {classes} classes among {n} sequences (such as '{example}'); is the label column the right one (--label-col)? Use --labels value for numbers"
+    )]
+    TooManyClasses {
+        /// The file.
+        file: String,
+        /// Distinct labels.
+        classes: usize,
+        /// Sequences.
+        n: usize,
+        /// One of the labels.
+        example: String,
+    },
+    /// Two columns of one name.
+    #[error(
+        "{file}: columns {first} and {second} are both called '{name}'; rename one, or leave one out by its number (--drop {second})"
+    )]
+    DuplicateColumn {
+        /// The file.
+        file: String,
+        /// The name.
+        name: String,
+        /// The first of them, counted from 0.
+        first: usize,
+        /// The second.
+        second: usize,
     },
     /// More data than allowed.
     #[error("{file}: more than {limit} bytes; raise the limit with --size-limit if you trust it")]

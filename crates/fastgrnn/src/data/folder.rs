@@ -4,11 +4,14 @@
 //! own kind, that folder's name is the class; otherwise the label is a column. `train` and `test`
 //! folders around them make two parts.
 
+use std::collections::HashSet;
+
 use super::archive::Tree;
 use super::csv::Context;
 use super::labels::{RawLabels, listed};
 use super::load::{Parts, like};
 use super::part::Part;
+use super::recordings::label_kind;
 use super::{DataError, Request, Sequences, csv};
 
 /// A table in a folder: where it is, and the class its folder names.
@@ -42,32 +45,70 @@ pub(crate) fn read(
     let has_classes = paths.iter().all(|path| path.len() == inner + 2);
     let flat = paths.iter().all(|path| path.len() == inner + 1);
     if !has_classes && !flat {
-        let names: Vec<String> = files.iter().map(|&i| tree.files[i].name.clone()).collect();
-        return Err(DataError::Unsupported {
-            file: tree.name.clone(),
-            problem: format!(
-                "its files lie at different depths; put each into a folder named after its class ({})",
-                listed(&names)
+        let beside = paths.iter().find(|path| part_of(path).is_none()).map(|path| path[depth]);
+        let problem = match beside {
+            Some(other) if paths.iter().any(|path| part_of(path).is_some()) => format!(
+                "'{other}' lies beside the folders train and test, and only these are read; move it into train, or out of the way"
             ),
-        });
+            _ => {
+                let names: Vec<String> = files.iter().map(|&i| tree.files[i].name.clone()).collect();
+                let listed = listed(&names);
+                format!(
+                    "its files lie at different depths; put each into a folder named after its class ({listed})"
+                )
+            }
+        };
+        return Err(DataError::Unsupported { file: tree.name.clone(), problem });
+    }
+    if labelled && has_classes {
+        refuse_lost_classes(tree, &paths, inner, has_parts)?;
     }
     let mut tables = Vec::new();
     for (path, &index) in paths.iter().zip(files) {
         let class = has_classes.then(|| path[inner].to_string());
         tables.push(Table { index, class, is_test: has_parts && part_of(path) == Some(true) });
     }
-    if labelled
-        && has_classes
-        && let Some(empty) = tree.empty.iter().find(|folder| folder.split('/').count() == inner + 1)
-    {
-        let class = empty.rsplit('/').next().unwrap_or(empty).to_string();
-        return Err(DataError::EmptyClass { file: tree.name.clone(), class });
-    }
     let (test, train): (Vec<Table>, Vec<Table>) = tables.into_iter().partition(|t| t.is_test);
     let train = join(tree, &train, request, labelled)?;
     let like = train.as_ref().map_or_else(|| request.clone(), |train| like(request, train));
     let test = join(tree, &test, &like, labelled)?;
     Ok(Parts { train, test })
+}
+
+/// Refuses a class folder in which no table lies: its class would vanish from the data in silence.
+fn refuse_lost_classes(
+    tree: &Tree,
+    paths: &[Vec<&str>],
+    inner: usize,
+    has_parts: bool,
+) -> Result<(), DataError> {
+    let has_table: HashSet<&[&str]> = paths.iter().map(|path| &path[..=inner]).collect();
+    let parts: HashSet<&str> = paths.iter().map(|path| path[inner - usize::from(has_parts)]).collect();
+    let (file, prefix) = (tree.name.clone(), &paths[0][..inner - usize::from(has_parts)]);
+    // A folder beside those of the parts is no class.
+    let is_inside = |path: &[&str]| {
+        path.starts_with(prefix)
+            && (!has_parts || path.get(inner - 1).is_some_and(|part| parts.contains(part)))
+    };
+    for empty in &tree.empty {
+        let path: Vec<&str> = empty.split('/').collect();
+        if path.len() == inner + 1 && is_inside(&path) && !has_table.contains(&path[..]) {
+            return Err(DataError::EmptyClass { file, class: path[inner].into() });
+        }
+    }
+    for skipped in &tree.skipped {
+        let path: Vec<&str> = skipped.split('/').collect();
+        if path.len() > inner + 1 && is_inside(&path) && !has_table.contains(&path[..=inner]) {
+            return Err(DataError::Unsupported {
+                file,
+                problem: format!(
+                    "the folder '{}' holds no table that can be read (but {skipped}); give its files the same format and ending as those of the other classes, or remove the folder",
+                    path[..=inner].join("/")
+                ),
+            });
+        }
+    }
+    Ok(())
 }
 
 /// Reads tables one after the other into one part; each is at least one recording of its own.
@@ -77,23 +118,35 @@ fn join(
     request: &Request,
     labelled: bool,
 ) -> Result<Option<Part>, DataError> {
-    let mut joined: Option<Part> = None;
     let mut request = request.clone();
+    let mut parsed = Vec::new();
     for table in tables {
         let name = tree.files[table.index].name.clone();
         let bytes = tree.read(table.index)?;
         let class = table.class.as_deref().filter(|_| labelled);
-        let context = Context { request: &request, labelled, class, steps: true };
-        let mut part = csv::read(&name, &bytes, context)?;
+        let table = csv::table(&name, &bytes, Context { request: &request, labelled, class, steps: true })?;
+        if parsed.is_empty()
+            && let Some(features) = table.features()
+        {
+            request.columns = features;
+            request.inherited.columns = true;
+        }
+        parsed.push((name, table));
+    }
+    let rows: Vec<_> = parsed.iter().map(|(_, table)| &table.rows).collect();
+    let (kind, note) = label_kind(&rows, &request);
+    let mut joined: Option<Part> = None;
+    for (name, table) in parsed {
+        let mut part = table.into_part(&request, kind)?;
+        if !labelled {
+            part.group = None;
+        }
         part.ids = Some(match part.ids {
             Some(ids) => ids.into_iter().map(|id| format!("{name}:{id}")).collect(),
             None => vec![name; part.x.len()],
         });
         match &mut joined {
-            None => {
-                request = like(&request, &part);
-                joined = Some(part);
-            }
+            None => joined = Some(part),
             Some(joined) if joined.x.is_empty() => {
                 part.notes.splice(..0, joined.notes.drain(..));
                 *joined = part;
@@ -103,11 +156,13 @@ fn join(
     }
     if let Some(joined) = &mut joined {
         joined.file = tree.name.clone();
+        joined.notes.extend(note);
     }
     Ok(joined)
 }
 
-fn append(joined: &mut Part, part: Part) -> Result<(), DataError> {
+/// Adds the sequences of `part` to `joined`.
+pub(crate) fn append(joined: &mut Part, part: Part) -> Result<(), DataError> {
     if part.x.dim() != joined.x.dim() {
         return Err(DataError::DimMismatch {
             file: part.file,
@@ -149,7 +204,13 @@ fn append(joined: &mut Part, part: Part) -> Result<(), DataError> {
     }
     match (&mut joined.group, part.group) {
         (Some(all), Some(more)) => all.extend(more),
-        (all, _) => *all = None,
+        (None, None) => {}
+        _ => {
+            return Err(DataError::Unsupported {
+                file: part.file,
+                problem: "some files of the folder have a group column and some have none; add it to all, or leave it out with --drop".into(),
+            });
+        }
     }
     if let (Some(all), Some(more)) = (&mut joined.ids, part.ids) {
         all.extend(more);

@@ -15,12 +15,30 @@ const FEW_CLASSES: usize = 10;
 /// Integer labels with more distinct values than this are values.
 const MANY_CLASSES: usize = 1000;
 
+/// More classes than this are not meant: counting who is taken for whom needs their square.
+const MOST_CLASSES: usize = 2048;
+
+/// Whether this many distinct whole numbers are few enough, among `n` of them, to be classes.
+pub(crate) fn are_few(distinct: usize, n: usize) -> bool {
+    distinct <= FEW_CLASSES || (distinct <= MANY_CLASSES && distinct * 2 <= n)
+}
+
 /// Labels as they stand in the file.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum RawLabels {
     Text(Vec<String>),
     Number { width: usize, values: Vec<f64> },
     None,
+}
+
+impl RawLabels {
+    /// Labels a sequence.
+    pub fn width(&self) -> usize {
+        match self {
+            Self::Number { width, .. } => *width,
+            _ => 1,
+        }
+    }
 }
 
 /// Understands the labels of a training part.
@@ -41,14 +59,8 @@ pub(crate) fn labels(
         RawLabels::Number { width, values } => Some((*width, values.clone())),
         RawLabels::Text(text) => parse_all(text).map(|values| (1, values)),
     };
-    if let Some((_, values)) = &numbers
-        && let Some(i) = values.iter().position(|v| !(*v as f32).is_finite())
-    {
-        return Err(DataError::NotFinite {
-            file: file.into(),
-            place: format!("label {i}"),
-            value: values[i].to_string(),
-        });
+    if let Some((_, values)) = &numbers {
+        check_finite(file, values)?;
     }
     let is_class = match (kind, &numbers, declared) {
         (LabelKind::Class, ..) | (LabelKind::Auto, _, Some(_)) | (LabelKind::Auto, None, _) => true,
@@ -66,6 +78,15 @@ pub(crate) fn labels(
         Some(declared) => declared.to_vec(),
         None => sorted_names(&text),
     };
+    let is_guess = declared.is_none() && names.len() > FEW_CLASSES && names.len() * 2 > text.len();
+    if is_guess || names.len() > MOST_CLASSES {
+        return Err(DataError::TooManyClasses {
+            file: file.into(),
+            classes: names.len(),
+            n: text.len(),
+            example: names[0].clone(),
+        });
+    }
     let index = indices(&text, &names).map_err(|i| DataError::LabelOutOfRange {
         file: file.into(),
         place: format!("sequence {i}"),
@@ -83,9 +104,34 @@ pub(crate) fn labels(
     }
 }
 
+/// Turns rows of zeros and a single one into class numbers, unless values are asked for.
+pub(crate) fn from_one_hot(part: &mut Part, kind: LabelKind) {
+    let RawLabels::Number { width, values } = &part.y else { return };
+    let one_hot = |row: &[f64]| {
+        row.iter().all(|&v| v == 0.0 || v == 1.0) && row.iter().filter(|&&v| v == 1.0).count() == 1
+    };
+    if kind == LabelKind::Value || *width < 2 || !values.chunks_exact(*width).all(one_hot) {
+        return;
+    }
+    let hot = |row: &[f64]| row.iter().position(|&v| v == 1.0).unwrap_or(0) as f64;
+    let classes = values.chunks_exact(*width).map(hot).collect();
+    part.notes.push(format!(
+        "{}: labels of {width} columns with a single 1 were taken as classes; --labels value takes them as numbers",
+        part.file
+    ));
+    part.y = RawLabels::Number { width: 1, values: classes };
+    part.kind = LabelKind::Class;
+}
+
 /// Understands the labels of a test part as those of the training part were.
 pub(crate) fn labels_like(test: &Part, like: &Labels, train_file: &str) -> Result<Labels, DataError> {
     match (like, &test.y) {
+        (Labels::Class { names, .. }, RawLabels::None) if test.x.is_empty() => {
+            Ok(Labels::Class { index: Vec::new(), names: names.clone() })
+        }
+        (Labels::Value { width, .. }, RawLabels::None) if test.x.is_empty() => {
+            Ok(Labels::Value { width: *width, values: Vec::new() })
+        }
         (Labels::None, _) | (_, RawLabels::None) => Err(DataError::NoLabels {
             file: test.file.clone(),
             hint: "a test set needs a label for every sequence".into(),
@@ -94,6 +140,10 @@ pub(crate) fn labels_like(test: &Part, like: &Labels, train_file: &str) -> Resul
             let text = class_text(&test.file, raw)?;
             let index = indices(&text, names).map_err(|i| DataError::UnseenLabel {
                 file: test.file.clone(),
+                place: match &test.ids {
+                    Some(ids) => format!("sequence {i} ('{}')", ids[i]),
+                    None => format!("sequence {i}"),
+                },
                 label: text[i].clone(),
                 known: listed(names),
             })?;
@@ -111,9 +161,21 @@ pub(crate) fn labels_like(test: &Part, like: &Labels, train_file: &str) -> Resul
                     problem: format!("{found} target values a sequence, but {width} in {train_file}"),
                 });
             }
+            check_finite(&test.file, &values)?;
             let values = values.into_iter().map(|v| v as f32).collect();
             Ok(Labels::Value { width: *width, values })
         }
+    }
+}
+
+fn check_finite(file: &str, values: &[f64]) -> Result<(), DataError> {
+    match values.iter().position(|v| !(*v as f32).is_finite()) {
+        Some(i) => Err(DataError::NotFinite {
+            file: file.into(),
+            place: format!("label {i}"),
+            value: values[i].to_string(),
+        }),
+        None => Ok(()),
     }
 }
 
@@ -139,8 +201,7 @@ fn few_integers(file: &str, values: &[f64], notes: &mut Vec<String>) -> bool {
     let mut distinct: Vec<i64> = values.iter().map(|&v| v as i64).collect();
     distinct.sort_unstable();
     distinct.dedup();
-    let few = distinct.len() <= FEW_CLASSES
-        || (distinct.len() <= MANY_CLASSES && distinct.len() * 2 <= values.len());
+    let few = are_few(distinct.len(), values.len());
     if !few {
         notes.push(format!(
             "{file}: {} distinct whole numbers as labels were taken as values to regress; --labels class takes them as classes",

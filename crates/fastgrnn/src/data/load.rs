@@ -7,7 +7,9 @@ use super::csv::Context;
 use super::labels::{RawLabels, listed};
 use super::npz::Arrays;
 use super::part::{Part, assemble};
-use super::{DataError, Dataset, Request, Unlabelled, csv, folder, idx, known, npy, npz, ts};
+use super::{
+    DataError, Dataset, LabelKind, Request, Sequences, Unlabelled, csv, folder, idx, known, npy, npz, ts,
+};
 
 /// What a source holds.
 pub(crate) struct Parts {
@@ -24,6 +26,7 @@ pub(crate) struct Parts {
 /// # Ok::<(), fastgrnn::data::DataError>(())
 /// ```
 pub fn load(request: &Request) -> Result<Dataset, DataError> {
+    request.check()?;
     if let Some(data) = known::load(request)? {
         return Ok(data);
     }
@@ -45,6 +48,7 @@ pub fn load(request: &Request) -> Result<Dataset, DataError> {
 /// # Ok::<(), fastgrnn::data::DataError>(())
 /// ```
 pub fn load_bytes(name: &str, bytes: &[u8], request: &Request) -> Result<Dataset, DataError> {
+    request.check()?;
     let tree = Tree::from_bytes(name, bytes, request.size_limit)?;
     finish(name.into(), read(tree, request, true)?, request)
 }
@@ -54,20 +58,68 @@ pub fn load_bytes(name: &str, bytes: &[u8], request: &Request) -> Result<Dataset
 /// `request` says how to read it, as it did when the model was trained; its `source` and `test` are
 /// not used.
 pub fn load_unlabelled(path: &Path, request: &Request) -> Result<Unlabelled, DataError> {
+    request.check()?;
     let parts = read(open(path, request)?, request, false)?;
-    let part = parts.test.or(parts.train);
-    let part = part.ok_or_else(|| nothing(&file_name(path), &[]))?.shaped(request)?;
-    let ids = part.ids.unwrap_or_else(|| (0..part.x.len()).map(|i| i.to_string()).collect());
-    Ok(Unlabelled { x: part.x, ids, features: part.features, notes: part.notes })
+    let number = |part: &mut Part, prefix: &str| {
+        let count = part.x.len();
+        let ids = part.ids.take().unwrap_or_else(|| (0..count).map(|i| i.to_string()).collect());
+        part.ids = Some(ids.into_iter().map(|id| format!("{prefix}{id}")).collect());
+        (part.y, part.group, part.recording) = (RawLabels::None, None, None);
+    };
+    let shape = |part: Part| part.shaped(request);
+    let part = match (parts.train.map(shape).transpose()?, parts.test.map(shape).transpose()?) {
+        (Some(mut train), Some(mut test)) => {
+            number(&mut train, "train:");
+            number(&mut test, "test:");
+            let counts = format!("{} training and {} test", train.x.len(), test.x.len());
+            folder::append(&mut train, test)?;
+            train.notes.push(format!("{} holds {counts} sequences; both are here", file_name(path)));
+            train
+        }
+        (train, test) => {
+            let mut part = train.or(test).ok_or_else(|| nothing(&file_name(path), &[]))?;
+            number(&mut part, "");
+            part
+        }
+    };
+    let note = compare_features(&part, request)?;
+    let ids = part.ids.unwrap_or_default();
+    let notes = part.notes.into_iter().chain(note).collect();
+    Ok(Unlabelled { x: part.x, ids, features: part.features, notes })
+}
+
+/// Refuses features that the model knows by other names or in another order.
+///
+/// Columns that were chosen by hand may be called otherwise: then it returns a note.
+fn compare_features(part: &Part, request: &Request) -> Result<Option<String>, DataError> {
+    let expected = request.expect.as_ref().and_then(|expect| expect.features.as_ref());
+    let (Some(found), Some(expected)) = (&part.features, expected) else { return Ok(None) };
+    if found == expected || found.len() != expected.len() {
+        return Ok(None);
+    }
+    let is_chosen = !request.columns.is_empty() && !request.inherited.columns;
+    if is_chosen && !found.iter().all(|name| expected.contains(name)) {
+        let (found, expected) = (listed(found), listed(expected));
+        return Ok(Some(format!("the columns {found} were taken for the model's {expected}")));
+    }
+    Err(DataError::Features { file: part.file.clone(), found: listed(found), expected: listed(expected) })
 }
 
 /// Joins parts and the test set that the request names apart.
 pub(crate) fn finish(name: String, mut parts: Parts, request: &Request) -> Result<Dataset, DataError> {
-    let train = parts.train.take().ok_or_else(|| DataError::NoLabels {
-        file: name.clone(),
-        hint: "there is a test part in it but no training part".into(),
-    })?;
-    let train = train.shaped(request)?;
+    let train = match (parts.train.take(), &parts.test) {
+        (Some(train), _) => train.shaped(request)?,
+        // A model can be evaluated on a test part alone.
+        (None, Some(test)) if request.expect.is_some() => {
+            let mut none = Part::new(&test.file, Sequences::new(test.x.dim()), RawLabels::None);
+            none.features = test.features.clone();
+            none
+        }
+        _ => {
+            let hint = "there is a test part in it but no training part".into();
+            return Err(DataError::NoLabels { file: name, hint });
+        }
+    };
     let mut note = None;
     if let Some(path) = &request.test {
         if parts.test.is_some() {
@@ -78,8 +130,12 @@ pub(crate) fn finish(name: String, mut parts: Parts, request: &Request) -> Resul
         parts.test = found.test.or(found.train);
     }
     let test = parts.test.map(|test| test.shaped(request)).transpose()?;
+    let mut notes: Vec<String> = note.into_iter().collect();
+    for part in std::iter::once(&train).chain(&test) {
+        notes.extend(compare_features(part, request)?);
+    }
     let mut data = assemble(name, train, test, request)?;
-    data.notes.extend(note);
+    data.notes.extend(notes);
     Ok(data)
 }
 
@@ -88,6 +144,10 @@ pub(crate) fn like(request: &Request, train: &Part) -> Request {
     let mut like = request.clone();
     if let Some(features) = &train.features {
         like.columns = features.clone();
+        like.inherited.columns = true;
+    }
+    if request.labels == LabelKind::Auto {
+        like.labels = train.kind;
     }
     like
 }
@@ -129,7 +189,8 @@ fn format_of(name: &str) -> Option<Format> {
     }
 }
 
-/// Drops what people write beside data: readme files, and any `.txt` where other data lies.
+/// Drops what people write beside data: readme files, and any `.txt` where other data lies. What is
+/// no readme file is remembered as skipped, as is a file of no known format.
 fn leave_out_texts(tree: &mut Tree) {
     let is_prose = |name: &str| {
         let base = name.rsplit('/').next().unwrap_or(name).to_ascii_lowercase();
@@ -138,6 +199,10 @@ fn leave_out_texts(tree: &mut Tree) {
     let is_txt = |name: &str| name.to_ascii_lowercase().ends_with(".txt");
     let is_data = |name: &str| format_of(name).is_some() && !is_txt(name) && !is_prose(name);
     let other_data = tree.files.iter().any(|f| is_data(&f.name));
+    let is_read = |name: &str| format_of(name).is_some() && !(other_data && is_txt(name));
+    let skipped = tree.files.iter().filter(|f| !is_prose(&f.name) && !is_read(&f.name));
+    tree.skipped.extend(skipped.map(|f| f.name.clone()));
+    tree.skipped.sort();
     tree.files.retain(|f| !(is_prose(&f.name) || (other_data && is_txt(&f.name))));
 }
 
@@ -151,9 +216,19 @@ fn nothing(name: &str, files: &[String]) -> DataError {
     }
 }
 
-/// Reads what lies in `tree`, whatever its layout.
+/// Reads what lies in `tree`, whatever its layout, and says what was not read.
 fn read(mut tree: Tree, request: &Request, labelled: bool) -> Result<Parts, DataError> {
     leave_out_texts(&mut tree);
+    let mut parts = read_layout(&mut tree, request, labelled)?;
+    if !tree.skipped.is_empty()
+        && let Some(part) = parts.train.as_mut().or(parts.test.as_mut())
+    {
+        part.notes.push(format!("not read: {}", listed(&tree.skipped)));
+    }
+    Ok(parts)
+}
+
+fn read_layout(tree: &mut Tree, request: &Request, labelled: bool) -> Result<Parts, DataError> {
     let names: Vec<String> = tree.files.iter().map(|f| f.name.clone()).collect();
     let of = |format| -> Vec<usize> {
         (0..names.len()).filter(|&i| format_of(&names[i]) == Some(format)).collect()
@@ -163,26 +238,28 @@ fn read(mut tree: Tree, request: &Request, labelled: bool) -> Result<Parts, Data
         return Err(nothing(&tree.name, &names));
     }
     if all.len() == 1 {
-        return single(&mut tree, all[0], request, labelled);
+        return single(tree, all[0], request, labelled);
     }
     if !of(Format::Idx).is_empty() {
-        return idx_pairs(&mut tree, &of(Format::Idx), labelled);
+        request.check_no_columns(&tree.name)?;
+        return idx_pairs(tree, &of(Format::Idx), labelled);
     }
     for format in [Format::Ts, Format::Npz, Format::Csv] {
-        if let Some(parts) = train_and_test(&mut tree, &of(format), request, labelled)? {
+        if let Some(parts) = train_and_test(tree, &of(format), request, labelled)? {
             return Ok(parts);
         }
     }
     if !of(Format::Npy).is_empty() {
-        return npy_files(&mut tree, &of(Format::Npy));
+        request.check_no_columns(&tree.name)?;
+        return npy_files(tree, &of(Format::Npy));
     }
     let tables = of(Format::Csv);
     if tables.len() == all.len() {
-        return folder::read(&mut tree, &tables, request, labelled);
+        return folder::read(tree, &tables, request, labelled);
     }
     let files: Vec<String> = all.iter().map(|&i| names[i].clone()).collect();
     Err(DataError::Unsupported {
-        file: tree.name,
+        file: tree.name.clone(),
         problem: format!(
             "several data files and no *_TRAIN / *_TEST among them; name one of {}",
             listed(&files)
@@ -194,6 +271,9 @@ fn read(mut tree: Tree, request: &Request, labelled: bool) -> Result<Parts, Data
 fn single(tree: &mut Tree, index: usize, request: &Request, labelled: bool) -> Result<Parts, DataError> {
     let name = tree.files[index].name.clone();
     let bytes = tree.read(index)?;
+    if format_of(&name) != Some(Format::Csv) {
+        request.check_no_columns(&name)?;
+    }
     let train = match format_of(&name) {
         Some(Format::Npz) => return npz::read(&name, &bytes, request.size_limit),
         Some(Format::Ts) => ts::read(&name, &bytes, labelled)?,
@@ -268,15 +348,14 @@ fn idx_pairs(tree: &mut Tree, files: &[usize], labelled: bool) -> Result<Parts, 
     let mut parts = Parts { train: None, test: None };
     for &i in files {
         let Some(labels_name) = idx::labels_name(&names[i]) else { continue };
-        let Some(labels) = names.iter().position(|name| *name == labels_name) else {
-            if labelled {
-                let hint = format!("{labels_name} does not lie beside it");
-                return Err(DataError::NoLabels { file: names[i].clone(), hint });
-            }
-            continue;
-        };
-        let (images, labels) = (tree.read(i)?, tree.read(labels)?);
-        let part = idx::part((&names[i], &images), Some((&labels_name, &labels)))?;
+        let labels = names.iter().position(|name| *name == labels_name);
+        if labels.is_none() && labelled {
+            let hint = format!("{labels_name} does not lie beside it");
+            return Err(DataError::NoLabels { file: names[i].clone(), hint });
+        }
+        let (images, labels) = (tree.read(i)?, labels.map(|l| tree.read(l)).transpose()?);
+        let labels = labels.as_deref().map(|labels| (labels_name.as_str(), labels));
+        let part = idx::part((&names[i], &images), labels)?;
         let base = names[i].rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
         let is_test = base.starts_with("t10k") || base.contains("test");
         let slot = if is_test { &mut parts.test } else { &mut parts.train };

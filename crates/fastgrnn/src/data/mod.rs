@@ -43,9 +43,9 @@ pub use error::DataError;
 pub use known::{KnownSet, known_sets};
 pub use load::{load, load_bytes, load_unlabelled};
 pub use normalize::{Normalize, Normalizer};
-pub use request::{LabelKind, Request};
+pub use request::{Expect, Inherited, LabelKind, Request};
 pub use split::{SplitBy, validation_split};
-pub use write::write;
+pub use write::{losses, outputs, write};
 
 /// Sequences of `dim` features a step, of equal or unequal length, stored end to end.
 #[derive(Clone, Debug, PartialEq)]
@@ -166,12 +166,37 @@ pub struct Examples {
     /// The recording each was cut from, when a window was asked for. Windows of one recording
     /// overlap or touch, so no split may part them, whatever it is asked to do.
     pub recording: Option<Vec<u32>>,
+    /// What the source calls each, where it has ids or file names.
+    pub ids: Option<Vec<String>>,
 }
 
 impl Examples {
     /// Sequences and their labels, without groups.
     pub fn new(x: Sequences, y: Labels) -> Self {
-        Self { x, y, group: None, recording: None }
+        Self { x, y, group: None, recording: None, ids: None }
+    }
+
+    /// The examples at `indices`, in that order.
+    pub fn select(&self, indices: &[u32]) -> Self {
+        let rows = || indices.iter().map(|&i| i as usize);
+        let y = match &self.y {
+            Labels::Class { index, names } => {
+                Labels::Class { index: rows().map(|i| index[i]).collect(), names: names.clone() }
+            }
+            Labels::Value { width, values } => {
+                let values = rows().flat_map(|i| &values[i * width..(i + 1) * width]).copied().collect();
+                Labels::Value { width: *width, values }
+            }
+            Labels::None => Labels::None,
+        };
+        let numbers = |of: &Option<Vec<u32>>| of.as_ref().map(|of| rows().map(|i| of[i]).collect());
+        Self {
+            x: self.x.select(indices),
+            y,
+            group: numbers(&self.group),
+            recording: numbers(&self.recording),
+            ids: self.ids.as_ref().map(|ids| rows().map(|i| ids[i].clone()).collect()),
+        }
     }
 
     /// Number of sequences.

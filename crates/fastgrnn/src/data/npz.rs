@@ -1,14 +1,15 @@
 //! NPZ, a zip of NPY arrays: `x_train, y_train, x_test, y_test`, or `x, y`, and optionally `group`.
 //!
 //! Keys are read in any case. Sequences of unequal length stand end to end in an `x` of shape
-//! `[all steps, D]`, with their number of steps in `lengths`; `features` may name the D features, `classes`
-//! the classes in their order, and `recording` says which recording a window was cut from.
+//! `[all steps, D]`, with their number of steps in `lengths`; `features` may name the D features,
+//! `classes` the classes in their order (then `y` holds names or indices), and `recording` says which
+//! recording a sequence was cut from: no split parts those of one.
 //! A folder of `.npy` files with these names reads the same.
 
 use std::collections::BTreeMap;
 
 use super::array::Array;
-use super::labels::RawLabels;
+use super::labels::{RawLabels, canonical};
 use super::load::Parts;
 use super::part::Part;
 use super::{DataError, Sequences, npy};
@@ -71,20 +72,17 @@ impl Arrays {
         }
         if let Some(group) = group {
             self.check_rows("group", suffix, Some(group.shape.iter().product()), part.x.len())?;
-            part.group = Some(if group.is_text() {
-                group.text()?
-            } else {
-                group.numbers()?.iter().map(f64::to_string).collect()
-            });
+            part.group = Some(names_in(&group)?);
         }
         if let Some(recording) = self.array(&format!("recording{suffix}"))? {
             self.check_rows("recording", suffix, Some(recording.shape.iter().product()), part.x.len())?;
-            part.recording = Some(recording.numbers()?.iter().map(|&n| n as u32).collect());
+            part.recording = Some(numbered(&names_in(&recording)?));
         }
-        if let Some(classes) = self.array("classes")?
-            && classes.is_text()
-        {
-            part.classes = Some(classes.text()?);
+        if let Some(classes) = self.array("classes")? {
+            let classes: Vec<String> =
+                names_in(&classes)?.iter().map(|name| canonical(name.trim())).collect();
+            name_indices(&mut part, &classes);
+            part.classes = Some(classes);
         }
         if let Some(features) = self.array("features")?
             && features.is_text()
@@ -122,13 +120,8 @@ impl Arrays {
         let [steps, dim] = x.shape[..] else {
             return Err(wrong(format!("need an x of shape [all steps, features], not {:?}", x.shape)));
         };
-        let flat = x.sequences().map_err(|e| match e {
-            DataError::NotFinite { file, value, .. } => {
-                DataError::NotFinite { file, place: "a step of x".into(), value }
-            }
-            other => other,
-        })?;
-        let mut cut = Sequences { dim, values: flat.values, offsets: vec![0] };
+        let values: Vec<f32> = x.numbers()?.into_iter().map(|v| v as f32).collect();
+        let mut cut = Sequences { dim, values, offsets: vec![0] };
         let mut end = 0usize;
         for &length in lengths {
             if length.fract() != 0.0 || length < 1.0 || length > steps as f64 {
@@ -140,7 +133,46 @@ impl Arrays {
         if end != steps {
             return Err(wrong(format!("they add to {end}, but x has {steps} steps")));
         }
+        if let Some(i) = cut.values.iter().position(|v| !v.is_finite()) {
+            let (row, feature) = (i / dim, i % dim);
+            let sequence = cut.offsets.partition_point(|&start| start <= row) - 1;
+            let step = row - cut.offsets[sequence];
+            return Err(DataError::NotFinite {
+                file: self.file.clone(),
+                place: format!("sequence {sequence}, step {step}, feature {feature} (row {row} of x)"),
+                value: cut.values[i].to_string(),
+            });
+        }
         Ok(cut)
+    }
+}
+
+/// The cells as names, whether they are text or numbers.
+fn names_in(array: &Array) -> Result<Vec<String>, DataError> {
+    match array.is_text() {
+        true => array.text(),
+        false => Ok(array.numbers()?.iter().map(f64::to_string).collect()),
+    }
+}
+
+/// The same names as numbers, in order of first appearance.
+fn numbered(names: &[String]) -> Vec<u32> {
+    let mut numbers = BTreeMap::new();
+    let mut number_of = |name| {
+        let next = numbers.len() as u32;
+        *numbers.entry(name).or_insert(next)
+    };
+    names.iter().map(&mut number_of).collect()
+}
+
+/// Labels that are indices into `classes` become their names; labels that are names stay.
+fn name_indices(part: &mut Part, classes: &[String]) {
+    let RawLabels::Number { width: 1, values } = &part.y else { return };
+    let is_name = |v: &f64| classes.contains(&canonical(&v.to_string()));
+    let is_index = |v: &f64| v.fract() == 0.0 && (0.0..classes.len() as f64).contains(v);
+    if !values.iter().all(is_name) && values.iter().all(is_index) {
+        part.y = RawLabels::Text(values.iter().map(|&v| classes[v as usize].clone()).collect());
+        part.notes.push(format!("{}: labels are indices into `classes`", part.file));
     }
 }
 

@@ -6,8 +6,8 @@
 
 use std::collections::HashMap;
 
-use super::labels::{RawLabels, labels, labels_like};
-use super::{DataError, Dataset, Examples, LabelKind, Request, Sequences, Suggestions};
+use super::labels::{RawLabels, from_one_hot, labels, labels_like};
+use super::{DataError, Dataset, Examples, LabelKind, Labels, Request, Sequences, Suggestions};
 
 /// The content of a file or folder.
 pub(crate) struct Part {
@@ -21,6 +21,8 @@ pub(crate) struct Part {
     pub classes: Option<Vec<String>>,
     pub group: Option<Vec<String>>,
     pub recording: Option<Vec<u32>>,
+    /// Whether the reader has cut the windows asked for.
+    pub is_cut: bool,
     pub ids: Option<Vec<String>>,
     pub features: Option<Vec<String>>,
     pub image: Option<(usize, usize)>,
@@ -37,6 +39,7 @@ impl Part {
             classes: None,
             group: None,
             recording: None,
+            is_cut: false,
             ids: None,
             features: None,
             image: None,
@@ -58,7 +61,7 @@ impl Part {
             return Err(DataError::Empty { file: self.file, hint });
         }
         if let Some(window) = request.window
-            && self.recording.is_none()
+            && !self.is_cut
         {
             self = self.windows(window, request)?;
         }
@@ -101,7 +104,11 @@ impl Part {
         }
         self.x = x;
         self.image = None;
-        self.recording = Some(from);
+        self.recording = Some(match &self.recording {
+            Some(recording) => from.iter().map(|i| recording[of(i)]).collect(),
+            None => from,
+        });
+        self.is_cut = true;
         Ok(self)
     }
 }
@@ -144,8 +151,8 @@ fn no_window(window: usize) -> String {
 /// Joins a training part and, if there is one, a test part. Both must be shaped.
 pub(crate) fn assemble(
     name: String,
-    train: Part,
-    test: Option<Part>,
+    mut train: Part,
+    mut test: Option<Part>,
     request: &Request,
 ) -> Result<Dataset, DataError> {
     if let Some(test) = &test
@@ -158,7 +165,10 @@ pub(crate) fn assemble(
             other: train.file.clone(),
         });
     }
-    let mut notes = train.notes;
+    for part in std::iter::once(&mut train).chain(&mut test) {
+        from_one_hot(part, request.labels);
+    }
+    let mut notes = std::mem::take(&mut train.notes);
     for note in test.iter().flat_map(|test| &test.notes) {
         if !notes.contains(note) {
             notes.push(note.clone());
@@ -168,7 +178,18 @@ pub(crate) fn assemble(
         LabelKind::Auto => train.kind,
         asked => asked,
     };
-    let y = labels(&train.file, &train.y, train.classes.as_deref(), kind, &mut notes)?;
+    let y = match &request.expect {
+        // A model knows its classes: a part may lack some, or have one only.
+        Some(expect) if !expect.classes.is_empty() && kind != LabelKind::Value => {
+            let known = Labels::Class { index: Vec::new(), names: expect.classes.clone() };
+            labels_like(&train, &known, "the model")?
+        }
+        Some(_) if train.x.is_empty() => {
+            let width = test.as_ref().map_or(1, |test| test.y.width());
+            Labels::Value { width, values: Vec::new() }
+        }
+        _ => labels(&train.file, &train.y, train.classes.as_deref(), kind, &mut notes)?,
+    };
     let test_y = match &test {
         Some(test) => Some(labels_like(test, &y, &train.file)?),
         None => None,
@@ -190,10 +211,11 @@ pub(crate) fn assemble(
         x: test.x,
         y,
         recording: test.recording,
+        ids: test.ids,
     });
     Ok(Dataset {
         name,
-        train: Examples { x: train.x, y, group, recording: train.recording },
+        train: Examples { x: train.x, y, group, recording: train.recording, ids: train.ids },
         test,
         notes,
         features: train.features,

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use super::labels::RawLabels;
+use super::labels::{RawLabels, are_few};
 use super::part::{Part, checked_stride, starts};
 use super::{DataError, LabelKind, Request, Sequences};
 
@@ -83,14 +83,14 @@ impl Rows {
     }
 
     /// One time step a row: sequences by id, or windows cut from recordings.
-    pub fn into_recordings(self, file: &str, request: &Request) -> Result<Part, DataError> {
+    pub fn into_recordings(self, file: &str, request: &Request, kind: LabelKind) -> Result<Part, DataError> {
         let recordings = self.recordings(file)?;
         match request.window {
             None => self.whole(file, &recordings),
             Some(window) => {
                 let steps = recordings.iter().map(Vec::len);
                 let stride = checked_stride(window, steps, self.width, request)?;
-                Ok(self.windows(file, &recordings, window, stride, request.labels))
+                Ok(self.windows(file, &recordings, window, stride, kind))
             }
         }
     }
@@ -202,9 +202,8 @@ impl Rows {
         part.group = (!group.is_empty()).then_some(group);
         part.ids = Some(ids);
         part.recording = Some(recording);
-        if values.is_some() {
-            part.kind = LabelKind::Value;
-        }
+        part.kind = kind;
+        part.is_cut = true;
         let short = recordings.iter().filter(|rows| rows.len() < window).count();
         if short > 0 {
             part.notes.push(format!(
@@ -218,9 +217,7 @@ impl Rows {
     /// The labels as numbers, if they are values rather than classes.
     fn label_values(&self, kind: LabelKind) -> Option<Vec<f64>> {
         let values: Vec<f64> = self.labels.names.iter().map(|l| l.parse().ok()).collect::<Option<_>>()?;
-        let fractional = values.iter().any(|v| v.fract() != 0.0);
-        let wanted = kind == LabelKind::Value || (kind == LabelKind::Auto && fractional);
-        (wanted && !values.is_empty()).then_some(values)
+        (kind == LabelKind::Value && !values.is_empty()).then_some(values)
     }
 
     /// The label that most of `rows` have; of equals, the one that comes first.
@@ -232,4 +229,32 @@ impl Rows {
         labels().for_each(|l| counts[l] = 0);
         self.labels.names[winner].clone()
     }
+}
+
+/// Whether the labels of rows are classes or values, decided for a whole data set before windows are
+/// cut: a window of values takes their mean. Says so if whole numbers are taken as values.
+pub(crate) fn label_kind(tables: &[&Rows], request: &Request) -> (LabelKind, Option<String>) {
+    let (Some(window), LabelKind::Auto) = (request.window, request.labels) else {
+        return (request.labels, None);
+    };
+    let names = tables.iter().flat_map(|rows| &rows.labels.names);
+    let values: Option<Vec<f64>> = names.map(|name| name.parse().ok()).collect();
+    let Some(mut values) = values.filter(|values| !values.is_empty()) else {
+        return (LabelKind::Auto, None);
+    };
+    if values.iter().any(|v| v.fract() != 0.0) {
+        return (LabelKind::Value, None);
+    }
+    values.sort_unstable_by(f64::total_cmp);
+    values.dedup();
+    let rows: usize = tables.iter().map(|rows| rows.lines.len()).sum();
+    let windows = rows / request.stride.unwrap_or(window).max(1);
+    if are_few(values.len(), windows) {
+        return (LabelKind::Class, None);
+    }
+    let note = format!(
+        "{} distinct whole numbers as labels were taken as values to regress, and a window takes their mean; --labels class takes them as classes",
+        values.len()
+    );
+    (LabelKind::Value, Some(note))
 }

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use super::DataError;
+
 /// How to understand the labels of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -15,6 +17,36 @@ pub enum LabelKind {
     Class,
     /// Values to regress.
     Value,
+}
+
+/// What a trained model needs of the data it is used on; see
+/// [`Model::expects`](crate::model::Model::expects).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Expect {
+    /// Features a step.
+    pub dim: usize,
+    /// Their names, where the training data had them: columns are taken by these.
+    pub features: Option<Vec<String>>,
+    /// Steps of the longest training sequence; 0 when that is not known.
+    pub steps: usize,
+    /// The classes, in the model's order; empty when the model predicts numbers.
+    pub classes: Vec<String>,
+}
+
+/// Which column options were taken over from a model's training rather than asked for now. A
+/// column that was taken over may be missing; one that was asked for may not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Inherited {
+    /// `id_col`
+    pub id_col: bool,
+    /// `label_col`
+    pub label_col: bool,
+    /// `group_col`
+    pub group_col: bool,
+    /// `columns`
+    pub columns: bool,
+    /// `drop`
+    pub drop: bool,
 }
 
 /// A data set by name or path, and how to read it.
@@ -56,10 +88,12 @@ pub struct Request {
     pub labels: LabelKind,
     /// The most bytes to unpack or read.
     pub size_limit: u64,
-    /// For [`load_unlabelled`](super::load_unlabelled): features a step the model expects, which
-    /// tells a CSV of one row a time step from one of one row a sequence.
+    /// The model that the data is for, when it is not read to train one.
     #[serde(skip)]
-    pub expect_dim: Option<usize>,
+    pub expect: Option<Expect>,
+    /// Which column options come from the model's training.
+    #[serde(skip)]
+    pub inherited: Inherited,
 }
 
 impl Default for Request {
@@ -78,7 +112,8 @@ impl Default for Request {
             stride: None,
             labels: LabelKind::Auto,
             size_limit: 4 << 30,
-            expect_dim: None,
+            expect: None,
+            inherited: Inherited::default(),
         }
     }
 }
@@ -87,5 +122,35 @@ impl Request {
     /// The data set called `source`, or at that path, read with the defaults.
     pub fn new(source: impl Into<String>) -> Self {
         Self { source: source.into(), ..Self::default() }
+    }
+
+    /// Refuses options that say nothing on their own.
+    pub(crate) fn check(&self) -> Result<(), DataError> {
+        match self.stride {
+            Some(stride) if self.window.is_none() => Err(DataError::Option {
+                option: "--stride".into(),
+                problem: format!("{stride} steps between windows need --window N, their length"),
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses options about the columns of a table for `file`, which is none.
+    pub(crate) fn check_no_columns(&self, file: &str) -> Result<(), DataError> {
+        let own = self.inherited;
+        let given = [
+            ("--id-col", self.id_col.clone().filter(|_| !own.id_col)),
+            ("--label-col", self.label_col.clone().filter(|_| !own.label_col)),
+            ("--group-col", self.group_col.clone().filter(|_| !own.group_col)),
+            ("--columns", self.columns.first().cloned().filter(|_| !own.columns)),
+            ("--drop", self.drop.first().cloned().filter(|_| !own.drop)),
+        ];
+        match given.into_iter().find_map(|(option, value)| value.map(|value| (option, value))) {
+            Some((option, value)) => Err(DataError::Option {
+                option: option.into(),
+                problem: format!("'{value}' names a column of a CSV file, but {file} has none; leave it out"),
+            }),
+            None => Ok(()),
+        }
     }
 }

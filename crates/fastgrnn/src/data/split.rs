@@ -193,7 +193,7 @@ mod tests {
         let n = classes.iter().max().map_or(0, |c| c + 1);
         let names = (0..n).map(|c| c.to_string()).collect();
         let y = Labels::Class { index: classes.to_vec(), names };
-        Examples { x, y, group, recording }
+        Examples { x, y, group, recording, ids: None }
     }
 
     fn whole(units: &[u32], train: &[u32], valid: &[u32]) -> bool {

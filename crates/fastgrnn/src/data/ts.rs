@@ -187,7 +187,9 @@ impl Rows<'_> {
                         });
                     }
                     Err(_) => {
-                        return Err(corrupt(format!("dimension {d}, value {t}: '{value}' is not a number")));
+                        return Err(corrupt(format!(
+                            "dimension {d}, value {t}: '{value}' is not a number; correct it or remove the line"
+                        )));
                     }
                 }
             }

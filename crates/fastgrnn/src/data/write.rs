@@ -23,33 +23,97 @@ use super::{DataError, Dataset, Examples, Labels, npy};
 /// # Ok::<(), data::DataError>(())
 /// ```
 pub fn write(data: &Dataset, path: &Path) -> Result<Vec<PathBuf>, DataError> {
-    let ending = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
-    let part: fn(&Dataset, &Examples, &str, &mut Out) -> Result<(), DataError> = match ending.as_deref() {
-        Some("npz") => {
-            atomically(path, |out| npz(data, path, out))?;
-            return Ok(vec![path.into()]);
+    let paths = outputs(data, path)?;
+    let part = match Ending::of(path)? {
+        Ending::Npz => {
+            temporary(path, |out| npz(data, path, out))?.persist()?;
+            return Ok(paths);
         }
-        Some("csv") => csv,
-        Some("ts") => ts,
-        _ => {
-            return Err(DataError::Unsupported {
+        Ending::Csv => csv,
+        Ending::Ts => ts,
+    };
+    // Both parts are whole before the first takes its place, so that a pair is never mixed.
+    let examples = std::iter::once(&data.train).chain(&data.test);
+    let ready = examples
+        .zip(&paths)
+        .map(|(examples, path)| temporary(path, |out| part(data, examples, &stem(path), out)));
+    let ready: Vec<Temporary> = ready.collect::<Result<_, _>>()?;
+    ready.into_iter().try_for_each(Temporary::persist)?;
+    Ok(paths)
+}
+
+/// The files that [`write`] makes for `data` and `path`, whether they are there or not.
+///
+/// ```
+/// use fastgrnn::data::{self, Request};
+/// let digits = data::load(&Request::new("digits"))?;
+/// let files = data::outputs(&digits, "digits.csv".as_ref())?;
+/// assert_eq!(files[1].to_str(), Some("digits_TEST.csv"));
+/// # Ok::<(), data::DataError>(())
+/// ```
+pub fn outputs(data: &Dataset, path: &Path) -> Result<Vec<PathBuf>, DataError> {
+    if Ending::of(path)? == Ending::Npz || data.test.is_none() {
+        return Ok(vec![path.into()]);
+    }
+    let ending = path.extension().unwrap_or_default().to_string_lossy();
+    let beside = |side: &str| path.with_file_name(format!("{}_{side}.{ending}", stem(path)));
+    Ok(vec![beside("TRAIN"), beside("TEST")])
+}
+
+/// What the format that `path` names cannot hold of `data`, a line each, for people.
+pub fn losses(data: &Dataset, path: &Path) -> Result<Vec<String>, DataError> {
+    let (ending, parts) = (Ending::of(path)?, || std::iter::once(&data.train).chain(&data.test));
+    let mut lost = Vec::new();
+    if ending == Ending::Ts {
+        if parts().any(|part| part.group.is_some()) {
+            lost.push(".ts holds no groups: a split of it cannot keep them whole".into());
+        }
+        if data.features.is_some() {
+            lost.push(".ts holds no names of features".into());
+        }
+        if let Labels::Class { names, .. } = &data.train.y {
+            for name in names.iter().filter(|name| word(name) != **name) {
+                lost.push(format!(
+                    ".ts holds no blanks, commas or colons: class '{name}' is '{}'",
+                    word(name)
+                ));
+            }
+        }
+    }
+    if ending != Ending::Npz && parts().any(|part| part.recording.is_some()) {
+        lost.push(
+            "which recording a window was cut from is only kept in .npz: split by group instead".into(),
+        );
+    }
+    if ending == Ending::Csv && parts().any(|part| part.x.max_steps() == 1) {
+        lost.push("every sequence has one step, so ids never repeat: read it with --id-col id".into());
+    }
+    if parts().any(|part| part.ids.is_some()) {
+        lost.push("ids of sequences are not written: they are numbered from 0".into());
+    }
+    Ok(lost)
+}
+
+/// The formats that can be written.
+#[derive(Clone, Copy, PartialEq)]
+enum Ending {
+    Npz,
+    Csv,
+    Ts,
+}
+
+impl Ending {
+    fn of(path: &Path) -> Result<Self, DataError> {
+        match path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase()).as_deref() {
+            Some("npz") => Ok(Self::Npz),
+            Some("csv") => Ok(Self::Csv),
+            Some("ts") => Ok(Self::Ts),
+            _ => Err(DataError::Unsupported {
                 file: path.display().to_string(),
                 problem: "the ending must be .npz, .csv or .ts".into(),
-            });
+            }),
         }
-    };
-    let Some(test) = &data.test else {
-        atomically(path, |out| part(data, &data.train, &stem(path), out))?;
-        return Ok(vec![path.into()]);
-    };
-    let mut written = Vec::new();
-    for (examples, side) in [(&data.train, "TRAIN"), (test, "TEST")] {
-        let ending = ending.as_deref().unwrap_or_default();
-        let path = path.with_file_name(format!("{}_{side}.{ending}", stem(path)));
-        atomically(&path, |out| part(data, examples, &stem(&path), out))?;
-        written.push(path);
     }
-    Ok(written)
 }
 
 fn stem(path: &Path) -> String {
@@ -72,24 +136,40 @@ impl Out<'_> {
     }
 }
 
-/// Lets `write` fill a file that takes the place of `path` only when it is whole.
-fn atomically(path: &Path, write: impl FnOnce(&mut Out) -> Result<(), DataError>) -> Result<(), DataError> {
+/// A whole file under another name than the one it is to have.
+struct Temporary<'a> {
+    file: tempfile::NamedTempFile<File>,
+    path: &'a Path,
+}
+
+impl Temporary<'_> {
+    fn persist(self) -> Result<(), DataError> {
+        let path = self.path;
+        self.file.persist(path).map_err(|e| DataError::Io { path: path.into(), source: e.error })?;
+        Ok(())
+    }
+}
+
+/// Lets `write` fill a file that can then take the place of `path`.
+fn temporary<'a>(
+    path: &'a Path,
+    write: impl FnOnce(&mut Out) -> Result<(), DataError>,
+) -> Result<Temporary<'a>, DataError> {
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
     // `make_in` with a plain create keeps the permissions that the user's files have.
-    let mut temporary = tempfile::Builder::new()
+    let mut file = tempfile::Builder::new()
         .prefix(".writing-")
         .make_in(folder, |path| File::create_new(path))
         .map_err(io_error(path))?;
-    let mut out = Out { file: BufWriter::new(temporary.as_file_mut()), path };
+    let mut out = Out { file: BufWriter::new(file.as_file_mut()), path };
     write(&mut out)?;
     out.file.flush().map_err(io_error(path))?;
     drop(out);
-    temporary.as_file().sync_all().map_err(io_error(path))?;
-    temporary.persist(path).map_err(|e| DataError::Io { path: path.into(), source: e.error })?;
-    Ok(())
+    file.as_file().sync_all().map_err(io_error(path))?;
+    Ok(Temporary { file, path })
 }
 
 fn npz(data: &Dataset, path: &Path, out: &mut Out) -> Result<(), DataError> {

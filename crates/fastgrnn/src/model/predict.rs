@@ -1,7 +1,7 @@
 //! Predictions, and how good they are.
 
 use super::{Model, ModelError, Scorer, Task};
-use crate::data::{Examples, Labels, Sequences};
+use crate::data::{Examples, Expect, Labels, Sequences};
 use crate::engine::Loss;
 use crate::metrics::Evaluation;
 
@@ -101,6 +101,23 @@ fn softmax(row: &mut [f32]) {
 }
 
 impl Model {
+    /// What data must be like for this model: with it, a reader takes columns by the model's names.
+    ///
+    /// ```
+    /// use fastgrnn::data::Request;
+    /// # fn request(model: &fastgrnn::model::Model) -> Request {
+    /// Request { expect: Some(model.expects()), ..Request::new("new.csv") }
+    /// # }
+    /// ```
+    pub fn expects(&self) -> Expect {
+        Expect {
+            dim: self.network.input(),
+            features: self.features.clone(),
+            steps: self.steps,
+            classes: self.labels().to_vec(),
+        }
+    }
+
     /// Predicts every sequence.
     pub fn predict(&self, x: &Sequences, threads: usize) -> Result<Predictions, ModelError> {
         self.check_dim(x)?;

@@ -9,7 +9,7 @@ use super::super::labels::RawLabels;
 use super::super::load::Parts;
 use super::super::part::Part;
 use super::super::{DataError, Request, archive, idx};
-use super::{Found, Spec, no_axes};
+use super::{Found, Spec, is_whole, no_axes};
 
 pub(super) const SPEC: Spec = Spec {
     name: "digits",
@@ -22,6 +22,7 @@ pub(super) const SPEC: Spec = Spec {
     checksums: &[],
     axes: no_axes,
     group_split: false,
+    count: is_whole,
     read,
 };
 

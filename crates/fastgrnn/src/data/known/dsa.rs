@@ -8,7 +8,7 @@ use std::path::Path;
 use super::super::labels::RawLabels;
 use super::super::load::Parts;
 use super::super::part::Part;
-use super::super::{DataError, Request, Sequences};
+use super::super::{DataError, Request, Sequences, archive};
 use super::{Found, Spec, text};
 
 const COLUMNS: usize = 45;
@@ -50,13 +50,14 @@ pub(super) const SPEC: Spec = Spec {
         "daily+and+sports+activities.zip",
     ],
     marker: "a01",
-    fetch: "'Daily and Sports Activities' from the UCI repository (doi 10.24432/C5C59F; all of it as 'dsa/daily+and+sports+activities.zip' or as the folder 'dsa/data', or the subset)",
+    fetch: "'Daily and Sports Activities' from the UCI machine learning repository (doi 10.24432/C5C59F): all 9,120 segments as 'dsa/daily+and+sports+activities.zip', or unpacked as the folder 'dsa/data' (their checksum is not known here); or 'daily_sports_activities_subset.tar.xz', every fifth segment (1,824), packed from the repository faris0007/Daily-and-Sports-Activity-Detection at a224f057, where you have it,",
     checksums: &[(
         "daily_sports_activities_subset.tar.xz",
         "afde05829ce72bfc4450e8c6b1fa927aa65b4fe2635d57178fac8c4153cf390d",
     )],
     axes,
     group_split: true,
+    count,
     read,
 };
 
@@ -79,6 +80,24 @@ fn place(name: &str) -> Option<[usize; 3]> {
     let mut number = |letter| parts.next()?.strip_prefix(letter)?.parse::<usize>().ok();
     let (segment, subject, activity) = (number('s')?, number('p')?, number('a')?);
     Some([activity, subject, segment])
+}
+
+/// Training and test segments of the checksummed subset.
+const SUBSET: [usize; 2] = [912, 912];
+
+/// The segments by their names; the subset, which would have to be unpacked, by its checksum.
+fn count(path: &Path) -> Option<[usize; 2]> {
+    let (name, sum) = SPEC.checksums[0];
+    if path.file_name().is_some_and(|file| file == name) && super::sha256(path).as_deref() == Some(sum) {
+        return Some(SUBSET);
+    }
+    let mut counts = [0; 2];
+    for name in archive::names(path).ok()? {
+        if let Some([_, subject, _]) = place(&name) {
+            counts[usize::from(subject > 4)] += 1;
+        }
+    }
+    Some(counts)
 }
 
 fn read(path: &Path, request: &Request) -> Result<Found, DataError> {

@@ -47,13 +47,14 @@ const COMMON: Spec = Spec {
         "UCI HAR Dataset",
     ],
     marker: "train",
-    fetch: "'Human Activity Recognition Using Smartphones' from the UCI repository (doi 10.24432/C54S4K; its 'UCI HAR Dataset.zip' or the folder in it will do in the same place)",
+    fetch: "'Human Activity Recognition Using Smartphones' from the UCI machine learning repository (doi 10.24432/C54S4K): its 'UCI HAR Dataset.zip', or the folder in it, at har/ as it is (its checksum is not known here); or this project's repacked 'UCI_HAR_Dataset.tar.xz' of the same signals, labels and subjects, where you have it,",
     checksums: &[(
         "UCI_HAR_Dataset.tar.xz",
         "6952264de65522d14b0a91fc1899859df08b4ff8c95b00c865064a1c03353eba",
     )],
     axes,
     group_split: true,
+    count: super::is_whole,
     read: read2,
 };
 

