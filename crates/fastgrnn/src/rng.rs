@@ -74,10 +74,16 @@ impl Rng {
         ((u128::from(self.next_u64()) * n as u128) >> 64) as usize
     }
 
-    /// A standard normal value (Box-Muller, one of the pair).
+    /// A standard normal value: the first of a pair.
     pub fn normal(&mut self) -> f64 {
+        self.normal_pair().0
+    }
+
+    /// Two independent standard normal values (Box-Muller).
+    pub fn normal_pair(&mut self) -> (f64, f64) {
         let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
-        radius * (std::f64::consts::TAU * self.uniform()).cos()
+        let (sin, cos) = (std::f64::consts::TAU * self.uniform()).sin_cos();
+        (radius * cos, radius * sin)
     }
 
     /// Puts `items` into a random order.
@@ -96,7 +102,7 @@ mod tests {
     fn normal_has_mean_zero_and_variance_one() {
         let mut rng = Rng::new(1);
         let n = 100_000;
-        let draws: Vec<f64> = (0..n).map(|_| rng.normal()).collect();
+        let draws: Vec<f64> = (0..n / 2).map(|_| rng.normal_pair()).flat_map(|(a, b)| [a, b]).collect();
         let mean = draws.iter().sum::<f64>() / n as f64;
         let variance = draws.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n as f64;
         assert!(mean.abs() < 0.01 && (variance - 1.0).abs() < 0.02, "{mean} {variance}");

@@ -123,7 +123,12 @@ impl Augment {
     /// Adds noise to one normalised sequence.
     pub fn after(&self, normalised: &mut [f32], rng: &mut Rng) {
         if self.noise != 0.0 {
-            normalised.iter_mut().for_each(|v| *v += self.noise * rng.normal() as f32);
+            for values in normalised.chunks_mut(2) {
+                let (first, second) = rng.normal_pair();
+                for (value, draw) in values.iter_mut().zip([first, second]) {
+                    *value += self.noise * draw as f32;
+                }
+            }
         }
     }
 }
