@@ -226,3 +226,17 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_model_that_cannot_be_used_is_not_written() {
+    let net = Network::new(vec![Cell::new(CellKind::FastGrnn, 2, 4)], 2);
+    let params = net.start(Start::default(), 10, 0);
+    let task = || Task::Classes { labels: vec!["a".into(), "b".into()] };
+    let mut broken = Model::new(net.clone(), params.clone(), task());
+    broken.params[3] = f32::NAN;
+    let error = broken.to_bytes().unwrap_err().to_string();
+    assert!(error.contains("layer0.w") && error.contains("entry 3: NaN is not finite"), "{error}");
+    let every = Network { readout: fastgrnn::net::Readout::Every, ..net };
+    let error = Model::new(every, params, task()).to_bytes().unwrap_err().to_string();
+    assert!(error.contains("every state"), "{error}");
+}
