@@ -90,7 +90,7 @@ impl Threads {
 /// How to read data, for commands that do not train.
 #[derive(Debug, Default, Args)]
 pub struct ReadArgs {
-    /// Where known data sets lie [default: $FASTGRNN_DATA, then ../shared/data]
+    /// Where known data sets lie [default: $FASTGRNN_DATA, then shared/data in this folder or one above, then this folder]
     #[arg(long, value_name = "DIR", help_heading = "Data")]
     pub data_dir: Option<PathBuf>,
     /// Cut or join every sequence into this many time steps
@@ -117,19 +117,18 @@ pub struct ReadArgs {
     /// CSV columns to leave out, separated by commas
     #[arg(long, value_name = "COLUMN,…", value_delimiter = ',', help_heading = "Data")]
     pub drop: Option<Vec<String>>,
-    /// Whether labels are classes or numbers
-    #[arg(long, value_enum, default_value = "auto", help_heading = "Data")]
-    pub labels: LabelsArg,
+    /// Whether labels are classes or numbers [default: as the model was trained, else auto]
+    #[arg(long, value_enum, help_heading = "Data")]
+    pub labels: Option<LabelsArg>,
     /// Most bytes to read or unpack [default: 4 GiB]
     #[arg(long, value_name = "BYTES", help_heading = "Data")]
     pub size_limit: Option<u64>,
 }
 
 /// [`LabelKind`] as a flag.
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+#[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum LabelsArg {
     /// Text and few distinct integers are classes; other numbers are values
-    #[default]
     Auto,
     /// Classes, whatever they look like
     Class,
@@ -141,9 +140,10 @@ impl ReadArgs {
     /// These options over `base`, for `source`.
     pub fn request(self, base: Request, source: &str, test: Option<PathBuf>) -> Request {
         let labels = match self.labels {
-            LabelsArg::Auto => base.labels,
-            LabelsArg::Class => LabelKind::Class,
-            LabelsArg::Value => LabelKind::Value,
+            None => base.labels,
+            Some(LabelsArg::Auto) => LabelKind::Auto,
+            Some(LabelsArg::Class) => LabelKind::Class,
+            Some(LabelsArg::Value) => LabelKind::Value,
         };
         Request {
             source: source.to_owned(),
@@ -242,7 +242,7 @@ pub enum DataCommand {
 
 #[derive(Debug, Args)]
 pub struct DataListArgs {
-    /// Where known data sets lie [default: $FASTGRNN_DATA, then ../shared/data]
+    /// Where known data sets lie [default: $FASTGRNN_DATA, then shared/data in this folder or one above, then this folder]
     #[arg(long, value_name = "DIR")]
     pub data_dir: Option<PathBuf>,
 }

@@ -157,10 +157,6 @@ impl Observer for Watcher {
         ));
     }
 
-    fn note(&mut self, line: &str) {
-        self.line(line);
-    }
-
     fn should_stop(&mut self) -> bool {
         let stop = interrupt::is_asked();
         if stop {

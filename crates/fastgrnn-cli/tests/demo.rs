@@ -7,10 +7,8 @@ use common::{json, run};
 #[test]
 fn the_demo_learns_the_digits_and_says_where_everything_is() {
     let folder = tempfile::tempdir().unwrap();
-    let started = std::time::Instant::now();
     let output = run(folder.path(), &["demo"]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    assert!(started.elapsed().as_secs() < 60, "the demo took {:?}", started.elapsed());
     let text = String::from_utf8(output.stdout).unwrap();
     for part in
         ["accuracy 9", "Confusion matrix of the test set", "recall", "KiB", "Try next:", "fastgrnn eval"]

@@ -63,11 +63,35 @@ fn every_key_of_a_recipe_is_a_flag() {
 
 #[test]
 fn every_recipe_in_the_repository_is_a_recipe() {
-    let Ok(folder) = std::fs::read_dir(root().join("recipes")) else { return };
+    let folder = std::fs::read_dir(root().join("recipes")).unwrap();
+    let mut count = 0;
     for file in folder.map(|f| f.unwrap().path()).filter(|p| p.extension().is_some_and(|e| e == "toml")) {
+        count += 1;
         let recipe = Recipe::from_toml(&file).unwrap();
         assert!(recipe.dataset.is_some(), "{} names no data set", file.display());
     }
+    assert!(count >= 11, "{count} recipes");
+}
+
+#[test]
+fn the_demo_s_recipe_is_the_one_in_the_folder_of_recipes() {
+    let read = |path: &str| std::fs::read_to_string(root().join(path)).unwrap();
+    assert!(read("recipes/digits.toml") == read("crates/fastgrnn-cli/src/commands/digits.toml"));
+}
+
+#[test]
+fn the_readme_s_library_example_is_the_one_that_is_compiled() {
+    let block = |text: &str| text.split("```").find_map(|b| b.strip_prefix("rust\n")).map(str::to_owned);
+    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
+    let library = std::fs::read_to_string(root().join("crates/fastgrnn/src/lib.rs")).unwrap();
+    let doc: String = library
+        .lines()
+        .filter_map(|l| l.strip_prefix("//!").map(|l| l.strip_prefix(' ').unwrap_or(l)))
+        .filter(|l| !l.starts_with("# "))
+        .map(|l| format!("{l}\n"))
+        .collect();
+    let (shown, compiled) = (block(&readme).unwrap(), block(&doc).unwrap());
+    assert_eq!(shown, compiled);
 }
 
 #[test]

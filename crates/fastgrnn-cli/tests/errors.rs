@@ -54,6 +54,31 @@ fn an_unknown_recipe_key_names_the_nearest() {
 }
 
 #[test]
+fn a_data_set_in_the_place_of_a_recipe_is_answered_with_the_flag() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "w.csv", rows(20));
+    for name in ["digits", "w.csv", "."] {
+        fails(folder.path(), &["train", name], 2, &[&format!("did you mean --dataset {name}?")]);
+    }
+}
+
+#[test]
+fn a_split_that_cannot_be_leaves_nothing_behind_and_says_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let recording = |level: f64| -> String {
+        "x\n".to_owned() + &(0..60).map(|i| format!("{}\n", level + f64::from(i % 5))).collect::<String>()
+    };
+    for (class, level) in [("still", 0.0), ("moving", 9.0)] {
+        std::fs::create_dir_all(folder.path().join("set").join(class)).unwrap();
+        write(folder.path(), &format!("set/{class}/a.csv"), recording(level));
+    }
+    let args = ["train", "--dataset", "set", "--window", "10", "--hidden", "4", "--epochs", "1"];
+    fails(folder.path(), &args, 1, &["--val-split 0"]);
+    assert!(!folder.path().join("runs").exists(), "nothing is left behind");
+    json(folder.path(), &[&args[..], &["--val-split", "0"]].concat());
+}
+
+#[test]
 fn a_rank_larger_than_the_matrix_says_what_fits() {
     let args = ["train", "--dataset", "digits", "--rank-w", "12", "--out", "rank"];
     fails(trained().path(), &args, 1, &["rank_w 12", "at most 8"]);

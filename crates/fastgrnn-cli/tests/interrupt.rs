@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-const SETTINGS: &str = "train --dataset digits --hidden 16 --epochs 40 --checkpoint-every 0";
+const SETTINGS: &str = "train --dataset digits --hidden 16 --epochs 40";
 
 fn start(folder: &Path, more: &[&str]) -> Child {
     let args: Vec<&str> = SETTINGS.split(' ').chain(more.iter().copied()).collect();
@@ -17,7 +17,7 @@ fn start(folder: &Path, more: &[&str]) -> Child {
 
 /// Waits until the run has written `lines` epochs.
 fn wait_for_epochs(run: &Path, lines: usize) {
-    let deadline = Instant::now() + Duration::from_secs(120);
+    let deadline = Instant::now() + Duration::from_secs(600);
     let written = || std::fs::read_to_string(run.join("metrics.jsonl")).map_or(0, |t| t.lines().count());
     while written() < lines {
         assert!(Instant::now() < deadline, "no progress");
@@ -35,28 +35,59 @@ fn model(run: &Path) -> Vec<u8> {
 }
 
 #[test]
-fn ctrl_c_and_kill_lose_nothing() {
+fn ctrl_c_loses_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
     let whole: Vec<&str> = SETTINGS.split(' ').chain(["--out", "whole"]).collect();
     json(folder.path(), &whole);
 
-    let child = start(folder.path(), &["--out", "stopped"]);
-    wait_for_epochs(&at("stopped"), 3);
-    signal(&child, "-INT");
-    let output = child.wait_with_output().unwrap();
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{stderr}");
-    assert!(stderr.contains("--resume --out"), "it says how to continue:\n{stderr}");
-    assert!(!at("stopped").join("model.safetensors").exists(), "it was stopped before its end");
+    // On a busy machine a run may end before the signal reaches it: try another.
+    for attempt in 0..5 {
+        let name = format!("stopped-{attempt}");
+        let child = start(folder.path(), &["--out", &name]);
+        wait_for_epochs(&at(&name), 3);
+        signal(&child, "-INT");
+        let output = child.wait_with_output().unwrap();
+        if output.status.success() {
+            continue;
+        }
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{stderr}");
+        assert!(stderr.contains("--resume --out"), "it says how to continue:\n{stderr}");
+        assert!(!at(&name).join("model.safetensors").exists(), "it was stopped before its end");
+        json(folder.path(), &["train", "--resume", "--out", &name]);
+        assert!(model(&at(&name)) == model(&at("whole")), "Ctrl-C changed the model");
+        return;
+    }
+    panic!("no run was stopped before its end");
+}
 
-    json(folder.path(), &["train", "--resume", "--out", "stopped"]);
-    assert!(model(&at("stopped")) == model(&at("whole")), "Ctrl-C changed the model");
+#[test]
+fn kill_at_any_moment_loses_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let whole: Vec<&str> = SETTINGS.split(' ').chain(["--out", "whole"]).collect();
+    let started = Instant::now();
+    json(folder.path(), &whole);
+    let length = started.elapsed();
 
-    let mut child = start(folder.path(), &["--out", "killed"]);
-    wait_for_epochs(&at("killed"), 5);
-    child.kill().unwrap();
-    child.wait().unwrap();
-    json(folder.path(), &["train", "--resume", "--out", "killed", "--threads", "1"]);
-    assert!(model(&at("killed")) == model(&at("whole")), "kill -9 changed the model");
+    // Moments spread over a run, as long as this machine takes; a run that ends earlier than its
+    // kill still has to be whole, but most must have been cut.
+    let mut cut = 0;
+    for (i, share) in [0.05, 0.2, 0.37, 0.61, 0.8].into_iter().enumerate() {
+        let name = format!("killed-{i}");
+        let every = if i % 2 == 0 { "0" } else { "1e-9" };
+        let mut child = start(folder.path(), &["--out", &name, "--checkpoint-every", every]);
+        std::thread::sleep(length.mul_f64(share));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        cut += usize::from(!at(&name).join("summary.json").exists());
+        let dataset = ["train", "--dataset", "digits", "--hidden", "16", "--epochs", "40"];
+        json(folder.path(), &[&dataset[..], &["--resume", "--out", &name, "--threads", "1"]].concat());
+        assert!(
+            model(&at(&name)) == model(&at("whole")),
+            "kill -9 after {share} of the run changed the model"
+        );
+    }
+    assert!(cut >= 3, "only {cut} of 5 runs were cut");
 }

@@ -4,6 +4,18 @@
 //! a tensor framework in its unit of work: not an operation on a graph but a whole training step
 //! on a batch, hand-written forward and backward through time on flat buffers.
 //!
+//! ```rust
+//! # use fastgrnn::{data, data::Request, train, train::{Recipe, RunOptions}};
+//! # let folder = tempfile::tempdir()?;
+//! # let out = folder.path().join("run");
+//! let data = data::load(&Request::new("digits"))?;
+//! let config = Recipe { epochs: Some(2), ..Recipe::default() }.resolve(&data)?;
+//! let options = RunOptions { out, resume: false, threads: 2 };
+//! let summary = train::run(&config, &data, &options, &mut train::Silent)?;
+//! # assert!(summary.model.exists());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! | module | what it holds |
 //! | --- | --- |
 //! | [`cells`] | what each cell is: equations, parameters, starting values |
@@ -14,6 +26,7 @@
 //! | [`metrics`] | accuracy, F1, confusion, regression errors |
 //! | [`model`] | the trained model and its file |
 //! | [`train`] | optimisers, schedules, the training run, checkpoints |
+//! | [`files`] | files that are there whole or not at all |
 //! | [`report`] | a run as a page: curves, confusion matrix, sizes |
 //! | [`mod@bench`] | how fast a training step is, by itself and against PyTorch |
 pub mod batch;
@@ -21,6 +34,8 @@ pub mod bench;
 pub mod cells;
 pub mod data;
 pub mod engine;
+pub mod files;
+mod initial;
 pub mod metrics;
 pub mod model;
 pub mod net;

@@ -15,7 +15,8 @@
 //! ```
 
 use crate::cells::{Cell, CellKind, Param, Role, Scalar, SlowStart, Start};
-use crate::rng::Rng;
+pub use crate::initial::InitialState;
+use crate::rng::{Rng, stream};
 use serde::{Deserialize, Serialize};
 
 /// Which states the head reads.
@@ -27,6 +28,20 @@ pub enum Readout {
     Last,
     /// Every state: one row of outputs a time step.
     Every,
+}
+
+/// What training minimises, averaged over the readout rows by their weights.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Loss {
+    /// `−log softmax(scores)[class]`
+    #[default]
+    SoftmaxCrossEntropy,
+    /// Sum over outputs of the binary cross-entropy of `sigmoid(score)` against 0/1 targets. With
+    /// class targets: one output means class 1 against class 0, several mean one against all.
+    BinaryCrossEntropy,
+    /// Sum over outputs of `(score − target)²`.
+    SquaredError,
 }
 
 /// Stacked cells and a linear head.
@@ -253,7 +268,7 @@ impl Network {
     pub fn start(&self, start: Start, steps: usize, seed: u64) -> Vec<f32> {
         let layout = self.layout();
         let mut params = vec![0.0; layout.len()];
-        let stream = |i: usize| Rng::keyed(seed, &[STREAM_START, i as u64]);
+        let draws = |i: usize| Rng::keyed(seed, &[stream::START, i as u64]);
         let mut first = 0;
         for cell in &self.layers {
             let of_cell = cell.params();
@@ -263,19 +278,21 @@ impl Network {
                 // What a unit admits goes with what it keeps: the same draws.
                 let drawn = if slow(param) == Some(SlowStart::Admit) { keep.unwrap_or(i) } else { i };
                 let out = &mut params[layout.views()[first + i].range()];
-                start.fill(cell, param, steps, &mut stream(first + drawn), out);
+                start.fill(cell, param, steps, &mut draws(first + drawn), out);
             }
             first += of_cell.len();
         }
         let head = &layout.views()[first];
-        let mut rng = stream(first);
+        let mut rng = draws(first);
         start.fill_head(self.hidden(), &mut rng, &mut params[head.range()]);
         params
     }
 }
 
-/// Key that separates the draws of starting values from all others of a seed.
-const STREAM_START: u64 = 1;
+/// Most layers that a network or a model file may have.
+pub(crate) const MAX_LAYERS: usize = 64;
+/// Most features, units or outputs: it keeps the number of parameters far from overflow.
+pub(crate) const MAX_SIZE: usize = 1 << 20;
 
 #[cfg(test)]
 mod tests {

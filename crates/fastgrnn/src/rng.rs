@@ -94,6 +94,21 @@ impl Rng {
     }
 }
 
+/// First keys of a seed's streams: one for each use, so that no two uses share draws. Results
+/// depend on them; they never change.
+pub(crate) mod stream {
+    /// Starting values of parameters.
+    pub const START: u64 = 1;
+    /// Order of the sequences in an epoch.
+    pub const SHUFFLE: u64 = 2;
+    /// Random initial states.
+    pub const INITIAL: u64 = 3;
+    /// Augmentation.
+    pub const AUGMENT: u64 = 4;
+    /// Validation splits.
+    pub const SPLIT: u64 = 0x5b17;
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

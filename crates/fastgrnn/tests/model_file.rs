@@ -133,8 +133,12 @@ fn metadata_that_contradict_the_tensors_are_refused() {
 #[test]
 fn values_that_are_not_finite_are_refused_with_their_place() {
     let mut model = small();
-    model.params[1] = f32::NAN;
-    let text = problem(&model.to_bytes().unwrap());
+    model.params[1] = 12345.0;
+    let mut bytes = model.to_bytes().unwrap();
+    // No model is written with a NaN, so one is put into its bytes.
+    let at = bytes.windows(4).position(|w| w == 12345f32.to_le_bytes()).unwrap();
+    bytes[at..at + 4].copy_from_slice(&f32::NAN.to_le_bytes());
+    let text = problem(&bytes);
     assert_eq!(text, "tensor `layer0.w1`, entry 1: NaN is not finite");
 }
 
@@ -225,4 +229,18 @@ proptest! {
             let _ = model.predict(&fastgrnn::data::Sequences::new(2), 1);
         }
     }
+}
+
+#[test]
+fn a_model_that_cannot_be_used_is_not_written() {
+    let net = Network::new(vec![Cell::new(CellKind::FastGrnn, 2, 4)], 2);
+    let params = net.start(Start::default(), 10, 0);
+    let task = || Task::Classes { labels: vec!["a".into(), "b".into()] };
+    let mut broken = Model::new(net.clone(), params.clone(), task());
+    broken.params[3] = f32::NAN;
+    let error = broken.to_bytes().unwrap_err().to_string();
+    assert!(error.contains("layer0.w") && error.contains("entry 3: NaN is not finite"), "{error}");
+    let every = Network { readout: fastgrnn::net::Readout::Every, ..net };
+    let error = Model::new(every, params, task()).to_bytes().unwrap_err().to_string();
+    assert!(error.contains("every state"), "{error}");
 }

@@ -297,6 +297,27 @@ fn dying_at_any_point_and_resuming_changes_nothing() {
 }
 
 #[test]
+fn dying_between_checkpoints_inside_an_epoch_and_resuming_changes_nothing() {
+    let data = classes(60, 2, 8);
+    // Due after every batch: each checkpoint but the last of an epoch lies inside one.
+    let recipe = Recipe { checkpoint_every: Some(1e-9), ..eventful() };
+    let config = recipe.resolve(&data).unwrap();
+    let whole = tempfile::tempdir().unwrap();
+    run(&config, &data, &options(whole.path()), &mut Silent).unwrap();
+    let expected = outcome(whole.path(), 0..2);
+    for left in [1, 2, 6, 13, 28] {
+        let folder = tempfile::tempdir().unwrap();
+        let options = |resume| fastgrnn::train::RunOptions { resume, ..options(folder.path()) };
+        let first = options(false);
+        let death = std::panic::catch_unwind(|| run(&config, &data, &first, &mut Killed { left }));
+        assert!(death.is_err());
+        assert!(folder.path().join("seed-0/checkpoint.safetensors").exists());
+        run(&config, &data, &options(true), &mut Silent).unwrap();
+        assert_eq!(outcome(folder.path(), 0..2), expected, "killed after {left} batches");
+    }
+}
+
+#[test]
 fn resuming_a_finished_run_returns_its_summary_without_training() {
     let (data, folder) = (classes(60, 2, 6), tempfile::tempdir().unwrap());
     let config = Recipe { epochs: Some(3), ..recipe() }.resolve(&data).unwrap();
@@ -360,6 +381,54 @@ fn a_learning_rate_that_is_far_too_high_is_reported_as_divergence() {
     for part in ["seed 0", "epoch 1", "--lr 300000", "--clip 1", "--start authors"] {
         assert!(text.contains(part), "{text}");
     }
+}
+
+#[test]
+fn parameters_that_overflow_are_divergence_and_never_reach_a_file() {
+    let (data, folder) = (classes(60, 2, 6), tempfile::tempdir().unwrap());
+    // Tanh keeps loss and gradient finite while the head overflows.
+    let recipe = Recipe {
+        optimizer: Some(Optimizer::Sgd),
+        lr: Some(3e38),
+        clip: Some(0.0),
+        warmup: Some(0.0),
+        epochs: Some(1),
+        batch: Some(60),
+        weight_decay: Some(1e3),
+        ..recipe()
+    };
+    let config = recipe.resolve(&data).unwrap();
+    let error = run(&config, &data, &options(folder.path()), &mut Silent).unwrap_err();
+    assert!(matches!(error, TrainError::Diverged { epoch: 1, batch: 1, .. }), "{error}");
+    assert!(error.to_string().contains("parameter"), "{error}");
+    assert!(!folder.path().join("seed-0/checkpoint.safetensors").exists());
+}
+
+/// Tries to resume the very run it watches.
+struct Intruder<'a> {
+    config: &'a fastgrnn::train::Config,
+    data: &'a fastgrnn::data::Dataset,
+    folder: &'a Path,
+    refused: bool,
+}
+
+impl Observer for Intruder<'_> {
+    fn epoch(&mut self, _: &EpochReport) {
+        let resume = fastgrnn::train::RunOptions { resume: true, ..options(self.folder) };
+        let error = run(self.config, self.data, &resume, &mut Silent).unwrap_err();
+        self.refused = matches!(error, TrainError::Busy { .. }) && error.to_string().contains("in use");
+    }
+}
+
+#[test]
+fn a_folder_is_trained_into_by_one_at_a_time() {
+    let (data, folder) = (classes(60, 2, 6), tempfile::tempdir().unwrap());
+    let config = Recipe { epochs: Some(1), ..recipe() }.resolve(&data).unwrap();
+    let mut intruder = Intruder { config: &config, data: &data, folder: folder.path(), refused: false };
+    run(&config, &data, &options(folder.path()), &mut intruder).unwrap();
+    assert!(intruder.refused);
+    let resume = fastgrnn::train::RunOptions { resume: true, ..options(folder.path()) };
+    run(&config, &data, &resume, &mut Silent).unwrap();
 }
 
 #[test]

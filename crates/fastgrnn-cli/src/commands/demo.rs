@@ -5,8 +5,9 @@ use crate::commands::train::{self, Place};
 use crate::console::Console;
 use fastgrnn::train::Recipe;
 
-/// The settings we stand behind for this set, whatever folder the command runs in.
-const RECIPE: &str = include_str!("../../../../recipes/digits.toml");
+/// The settings we stand behind for this set, whatever folder the command runs in: a copy of
+/// `recipes/digits.toml`, because a package holds only its own files. A test keeps them equal.
+const RECIPE: &str = include_str!("digits.toml");
 
 /// Trains on the digits and says what to try next.
 pub fn run(args: DemoArgs, console: Console) -> anyhow::Result<()> {
@@ -32,7 +33,9 @@ Try next:
     );
     let from_checkout = std::env::current_exe().is_ok_and(|exe| exe.iter().any(|part| part == "target"));
     if from_checkout {
-        text.push_str("(To have the command `fastgrnn`: cargo install --path crates/fastgrnn-cli)\n");
+        text.push_str(
+            "(To have the command `fastgrnn`: cargo install --locked --path crates/fastgrnn-cli)\n",
+        );
     }
     text
 }

@@ -2,10 +2,10 @@
 
 use anyhow::Context;
 use fastgrnn::data::Dataset;
+use fastgrnn::files::write_atomic;
 use fastgrnn::model::Model;
 use fastgrnn::report::RunReport;
 use fastgrnn::train::{Config, SeedRecord, Summary};
-use std::io::Write;
 use std::path::Path;
 
 /// Writes `report.html` and its plots.
@@ -26,14 +26,5 @@ pub fn write(
 
 /// Writes a file so that it is there whole or not at all.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
-    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let write = || -> std::io::Result<()> {
-        std::fs::create_dir_all(folder)?;
-        let mut file = tempfile::NamedTempFile::new_in(folder)?;
-        file.write_all(bytes)?;
-        file.as_file().sync_all()?;
-        file.persist(path)?;
-        Ok(())
-    };
-    write().with_context(|| format!("cannot write {}", path.display()))
+    write_atomic(path, bytes).with_context(|| format!("cannot write {}", path.display()))
 }

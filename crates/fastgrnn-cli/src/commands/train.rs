@@ -17,12 +17,23 @@ use std::path::{Path, PathBuf};
 /// Trains, writes the report, prints the result.
 pub fn run(args: TrainArgs, console: Console) -> anyhow::Result<()> {
     let recipe = match &args.recipe {
-        Some(path) => Recipe::from_toml(path)?.overlay(args.flags),
+        Some(path) => read_recipe(path)?.overlay(args.flags),
         None => args.flags,
     };
     let (recipe, place) = place(recipe, args.out, args.resume, console)?;
     let done = train(&recipe, place, args.threads.count(), console)?;
     console.answer(&done.summary, || done.text())
+}
+
+/// Reads a recipe file. A data set in its place is a slip that deserves its own answer.
+fn read_recipe(path: &Path) -> anyhow::Result<Recipe> {
+    let name = path.display();
+    let is_toml = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"));
+    let is_known = data::known_sets(None).iter().any(|set| Path::new(&set.name) == path);
+    if is_known || (!is_toml && (path.is_dir() || Recipe::from_toml(path).is_err())) {
+        return Err(misuse(format!("{name} is not a recipe (.toml); did you mean --dataset {name}?")));
+    }
+    Ok(Recipe::from_toml(path)?)
 }
 
 /// Where a run goes and whether one is there to continue.
@@ -87,6 +98,8 @@ pub fn train(recipe: &Recipe, place: Place, threads: usize, console: Console) ->
         data::load(&request).with_context(|| format!("cannot read the data set '{}'", request.source))?;
     data.notes.iter().for_each(|note| console.note(note));
     let config = recipe.resolve(&data).context("the settings cannot be used")?;
+    config.check_memory(&data, threads).context("the settings cannot be used")?;
+    recipe.notes(&config, &data).iter().for_each(|note| console.note(note));
     let out = match place.out {
         Some(out) => out,
         None => runs::fresh(&config.dataset, config.cell.name())?,

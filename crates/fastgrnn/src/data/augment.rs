@@ -106,7 +106,8 @@ impl Augment {
         }
         if self.scale != 0.0 {
             for axes in &self.axes {
-                let factor = 1.0 + self.scale * rng.normal() as f32;
+                // A factor at or below 0 would be another signal, not a weaker one.
+                let factor = (1.0 + self.scale * rng.normal() as f32).max(0.1);
                 for step in raw.chunks_exact_mut(dim) {
                     axes.iter().for_each(|&a| step[a] *= factor);
                 }
@@ -313,6 +314,16 @@ mod tests {
         assert!(raw[0] != 1.0 && raw[0] != raw[3]);
         assert_eq!(raw[..6], raw[6..]);
         assert_eq!([raw[0], raw[0]], [raw[1], raw[2]]);
+    }
+
+    #[test]
+    fn amplitude_never_turns_a_signal_around() {
+        let augment = Augment { scale: 5.0, ..two_sensors() };
+        for i in 0..200 {
+            let mut raw = vec![1.0; 6];
+            augment.before(&mut raw, 6, &mut Rng::keyed(0, &[i]));
+            assert!(raw.iter().all(|&v| v >= 0.1), "{raw:?}");
+        }
     }
 
     #[test]

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{DataError, Examples, Labels};
-use crate::rng::Rng;
+use crate::rng::{Rng, stream};
 
 /// What a validation split keeps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,9 +32,6 @@ pub enum SplitBy {
     /// Groups whole.
     Group,
 }
-
-/// Keeps split draws apart from other uses of the same seed.
-const STREAM: u64 = 0x5b17;
 
 /// Draws of whole groups among which the best is taken.
 const ATTEMPTS: u64 = 64;
@@ -91,7 +88,7 @@ fn stratified(examples: &Examples, fraction: f64, seed: u64) -> Result<Vec<bool>
         let n = examples.len();
         return fail(format!("no class has two of the {n} sequences; add more sequences"));
     }
-    let mut rng = Rng::keyed(seed, &[STREAM]);
+    let mut rng = Rng::keyed(seed, &[stream::SPLIT]);
     let mut chosen = vec![false; examples.len()];
     for of_class in members.values_mut() {
         rng.shuffle(of_class);
@@ -129,7 +126,7 @@ fn whole_units(examples: &Examples, units: &[u32], fraction: f64, seed: u64) -> 
     let mut best: Option<(usize, usize, f64, Vec<u32>)> = None;
     for attempt in 0..ATTEMPTS {
         let mut order = ids.clone();
-        Rng::keyed(seed, &[STREAM, attempt]).shuffle(&mut order);
+        Rng::keyed(seed, &[stream::SPLIT, attempt]).shuffle(&mut order);
         order.truncate(share(ids.len(), fraction));
         let mut valid = vec![0; n_classes];
         order.iter().for_each(|id| add(&mut valid, &counts[id]));

@@ -25,31 +25,17 @@ mod tile;
 mod weights;
 
 use crate::batch::Batch;
+pub use crate::net::Loss;
 use crate::net::{Network, NetworkError, Readout};
 #[cfg(target_arch = "x86_64")]
 use crate::simd::{Avx2, Avx512};
 use crate::simd::{FlushDenormals, Portable, Simd, peak_gflops};
 use plan::Plan;
 use pool::{Job, Pool};
-use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex, RwLock};
 use std::time::Duration;
 use tile::{Space, Tile, TileOut};
 use weights::Weights;
-
-/// What training minimises, averaged over the readout rows by their weights.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Loss {
-    /// `−log softmax(scores)[class]`
-    #[default]
-    SoftmaxCrossEntropy,
-    /// Sum over outputs of the binary cross-entropy of `sigmoid(score)` against 0/1 targets. With
-    /// class targets: one output means class 1 against class 0, several mean one against all.
-    BinaryCrossEntropy,
-    /// Sum over outputs of `(score − target)²`.
-    SquaredError,
-}
 
 /// The instruction sets the engine has kernels for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

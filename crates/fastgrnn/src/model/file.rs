@@ -1,10 +1,9 @@
 //! Models as safetensors files.
 
-use super::{Model, ModelError, ModelProblem, Task, write_atomic};
+use super::{Model, ModelError, ModelProblem, Task};
 use crate::data::{Normalize, Normalizer};
-use crate::engine::Loss;
-use crate::net::{Network, View};
-use crate::train::InitialState;
+use crate::files::write_atomic;
+use crate::net::{InitialState, Loss, MAX_LAYERS, MAX_SIZE, Network, Readout, View};
 use safetensors::tensor::{Dtype, TensorView};
 use safetensors::{SafeTensors, serialize};
 use serde::{Deserialize, Serialize};
@@ -19,9 +18,6 @@ pub const FORMAT_VERSION: u64 = 1;
 const KEY: &str = "fastgrnn";
 /// No model comes near this; a larger file is something else.
 const MAX_FILE: u64 = 1 << 30;
-/// No size in the metadata comes near this; it keeps their products far from overflow.
-const MAX_SIZE: usize = 1 << 20;
-const MAX_LAYERS: usize = 64;
 
 #[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -130,6 +126,9 @@ impl Metadata {
             return Err(metadata_error(format!("a size of {size}")));
         }
         net.check()?;
+        if net.readout != Readout::Last {
+            return Err(metadata_error("a readout of every state, which this release cannot predict with"));
+        }
         let outputs = match (self.task, self.loss) {
             (TaskKind::Classes, Loss::SquaredError) => {
                 return Err(metadata_error("a squared error of classes"));
@@ -195,10 +194,15 @@ impl Tensors<'_> {
             return Err(ModelProblem::Shape { name, found: tensor.shape().to_vec(), expected });
         }
         let values = floats(tensor.data());
-        match values.iter().position(|v| !v.is_finite()) {
-            Some(index) => Err(ModelProblem::NotFinite { name, index, value: values[index] }),
-            None => Ok(values),
-        }
+        check_finite(&name, &values)?;
+        Ok(values)
+    }
+}
+
+fn check_finite(name: &str, values: &[f32]) -> Result<(), ModelProblem> {
+    match values.iter().position(|v| !v.is_finite()) {
+        Some(index) => Err(ModelProblem::NotFinite { name: name.to_owned(), index, value: values[index] }),
+        None => Ok(()),
     }
 }
 
@@ -222,7 +226,9 @@ impl Model {
         }
         let mut tensors: Vec<(String, Vec<usize>, Vec<u8>)> = Vec::new();
         for view in layout.views() {
-            tensors.push((view.name.clone(), shape(view), bytes(&self.params[view.range()])));
+            let values = &self.params[view.range()];
+            check_finite(&view.name, values)?;
+            tensors.push((view.name.clone(), shape(view), bytes(values)));
         }
         for (name, expected) in metadata.others(self.normalizer.mean.len()) {
             let values: Vec<f32> = match (name, &self.task, &self.initial_state) {
@@ -238,6 +244,7 @@ impl Model {
                 let (name, found) = (name.to_owned(), vec![values.len()]);
                 return Err(ModelProblem::Shape { name, found, expected: vec![expected] });
             }
+            check_finite(name, &values)?;
             tensors.push((name.to_owned(), vec![expected], bytes(&values)));
         }
         let views = tensors

@@ -17,13 +17,11 @@
 //! assert_eq!(model, again);
 //! ```
 
-mod atomic;
 mod error;
 mod file;
 mod predict;
 mod scorer;
 
-pub(crate) use atomic::write_atomic;
 pub use error::{ModelError, ModelProblem};
 pub use file::FORMAT_VERSION;
 pub(crate) use file::{bytes, floats};
@@ -31,9 +29,7 @@ pub use predict::Predictions;
 pub(crate) use scorer::Scorer;
 
 use crate::data::Normalizer;
-use crate::engine::Loss;
-use crate::net::Network;
-use crate::train::InitialState;
+use crate::net::{InitialState, Loss, Network};
 use serde_json::{Map, Value};
 
 /// What the outputs mean.

@@ -2,8 +2,8 @@
 
 use super::{Model, ModelError, Scorer, Task};
 use crate::data::{Examples, Expect, Labels, Sequences};
-use crate::engine::Loss;
 use crate::metrics::Evaluation;
+use crate::net::Loss;
 
 /// What a model says about sequences.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,14 +4,11 @@ use super::{Model, ModelError, Task};
 use crate::batch::{Batch, Targets};
 use crate::data::{DataError, Labels, Sequences};
 use crate::engine::Engine;
-use crate::net::{Network, NetworkError};
-use crate::rng::Rng;
-use crate::train::InitialState;
+use crate::net::{InitialState, Network, NetworkError};
+use crate::rng::{Rng, stream};
 
 /// Sequences scored at a time.
 const BATCH: usize = 256;
-/// Key that separates the draws of initial states from all others of a seed.
-const STREAM_INITIAL: u64 = 3;
 /// Stands for the epoch where there is none.
 const NO_EPOCH: u64 = u64::MAX;
 
@@ -41,7 +38,7 @@ impl Model {
         match &self.initial_state {
             InitialState::Zero => {}
             InitialState::Random => {
-                let mut rng = Rng::keyed(self.seed, &[STREAM_INITIAL, epoch, i as u64]);
+                let mut rng = Rng::keyed(self.seed, &[stream::INITIAL, epoch, i as u64]);
                 batch.initial.extend((0..states).map(|_| rng.normal() as f32));
             }
             InitialState::Given(values) if values.len() == 1 => {

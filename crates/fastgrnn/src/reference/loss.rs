@@ -1,7 +1,7 @@
 //! The losses of one readout row, and their derivatives by its scores.
 
 use crate::batch::{Batch, Targets};
-use crate::engine::Loss;
+use crate::net::Loss;
 
 /// Weight of each readout row of sequence `i`.
 pub(super) fn weight(batch: &Batch, i: usize) -> f64 {

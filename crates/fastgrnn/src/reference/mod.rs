@@ -34,7 +34,7 @@ mod rnn;
 mod ugrnn;
 
 use crate::batch::Batch;
-use crate::engine::Loss;
+use crate::net::Loss;
 use crate::net::{Network, Readout};
 use layer::Layer;
 use linear::Linear;

@@ -18,7 +18,7 @@ impl Axis {
         if grow {
             (low, high) = ((low / step).floor() * step, (high / step).ceil() * step);
         }
-        let decimals = (-step.log10().floor()).clamp(0.0, 9.0) as usize;
+        let decimals = decimals(step);
         let first = (low / step - 1e-9).ceil() as i64;
         let last = (high / step + 1e-9).floor() as i64;
         let ticks = (first..=last).map(|i| {
@@ -65,6 +65,15 @@ fn round_step(raw: f64) -> f64 {
     nice * scale
 }
 
+/// Decimals that show a whole number of steps exactly: a step of 0.25 needs two.
+fn decimals(step: f64) -> usize {
+    let shows = |d: &usize| {
+        let scaled = step * 10f64.powi(*d as i32);
+        scaled.round() >= 1.0 && (scaled - scaled.round()).abs() < 1e-6 * scaled
+    };
+    (0..9).find(shows).unwrap_or(9)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -85,5 +94,16 @@ mod tests {
         let axis = Axis::linear(2.0, 2.0, 5, true);
         assert!((axis.place(2.0) - 0.5).abs() < 1e-9);
         assert_eq!(labels(&Axis::whole(1.0, 1.0, 6)), ["1"]);
+    }
+
+    #[test]
+    fn quarter_steps_show_the_decimals_they_need() {
+        let labels_of = |low, high| -> Vec<String> {
+            Axis::linear(low, high, 4, true).ticks.into_iter().map(|(_, text)| text).collect()
+        };
+        assert_eq!(labels_of(0.0, 1.0), ["0.00", "0.25", "0.50", "0.75", "1.00"]);
+        assert_eq!(labels_of(0.0, 10.0), ["0.0", "2.5", "5.0", "7.5", "10.0"]);
+        assert_eq!(labels_of(0.0, 0.1), ["0.000", "0.025", "0.050", "0.075", "0.100"]);
+        assert_eq!(labels_of(0.0, 100.0), ["0", "25", "50", "75", "100"]);
     }
 }

@@ -77,7 +77,8 @@ fn figures(summary: &Summary) -> Vec<Figure> {
     figures.push(Figure::new("parameters", summary.params as f64, Unit::Count, Kind::Analytic));
     figures.push(Figure::new("model size, f32", summary.bytes.total as f64, Unit::Bytes, Kind::Analytic));
     let each = summary.seconds / summary.seeds.len().max(1) as f64;
-    figures.push(Figure::new("training time a seed", each, Unit::Seconds, Kind::Measured));
+    let time = if summary.seeds.len() == 1 { Kind::Measured } else { Kind::Derived };
+    figures.push(Figure::new("training time a seed", each, Unit::Seconds, time));
     figures
 }
 

@@ -4,7 +4,7 @@ use super::axis::Axis;
 use super::svg::{Anchor, Svg, escape};
 use std::fmt::Write as _;
 
-/// Colours that stay apart for colour-blind readers, on white and on black (Okabe and Ito).
+/// A blue and an orange that stay apart for colour-blind readers, on white and on black.
 pub(super) mod palette {
     pub(in super::super) const BLUE: &str = "#2b8cbe";
     pub(in super::super) const ORANGE: &str = "#e08214";

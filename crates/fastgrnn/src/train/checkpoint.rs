@@ -6,7 +6,10 @@
 use super::TrainError;
 use super::observe::{EpochReport, Stage};
 use super::optim::Optim;
-use crate::model::{bytes, floats, write_atomic};
+use super::settings::ClassWeight;
+use crate::files::write_atomic;
+use crate::metrics::Scores;
+use crate::model::{bytes, floats};
 use safetensors::tensor::{Dtype, TensorView};
 use safetensors::{SafeTensors, serialize};
 use serde::{Deserialize, Serialize};
@@ -18,14 +21,26 @@ use std::path::Path;
 pub(super) struct Best {
     /// The epoch, from 1.
     pub epoch: usize,
-    pub accuracy: Option<f64>,
+    /// Accuracy, or the mean F1 where classes are balanced; nothing for regression.
+    #[serde(alias = "accuracy")]
+    pub score: Option<f64>,
     pub loss: f64,
 }
 
 impl Best {
-    /// Accuracy decides, then loss; for regression loss alone.
+    /// What validation came to after `epoch`. Where every class counts the same in training, it
+    /// does so here: plain accuracy would favour the epochs that forget the rare ones.
+    pub(super) fn of(epoch: usize, scores: &Scores, weight: ClassWeight) -> Self {
+        let score = match weight {
+            ClassWeight::None => scores.accuracy,
+            ClassWeight::Balanced => scores.f1_macro,
+        };
+        Self { epoch, score, loss: scores.loss }
+    }
+
+    /// The score decides, then the loss; for regression the loss alone.
     pub(super) fn beats(&self, other: &Best) -> bool {
-        match (self.accuracy, other.accuracy) {
+        match (self.score, other.score) {
             (Some(a), Some(b)) if a != b => a > b,
             _ => self.loss < other.loss,
         }
@@ -175,7 +190,7 @@ mod tests {
     fn state() -> State {
         let mut state = State::new(3, "abc".into(), vec![0.5; 4], Optim::new(Optimizer::Adam, 0.9, 0.0, 4));
         state.place.loss = 0.1 + 0.2;
-        state.place.best = Some(Best { epoch: 2, accuracy: Some(1.0 / 3.0), loss: 1.0 / 7.0 });
+        state.place.best = Some(Best { epoch: 2, score: Some(1.0 / 3.0), loss: 1.0 / 7.0 });
         state.best_params = vec![f32::MIN_POSITIVE; 4];
         state.optim.steps = 7;
         state.optim.second[1] = 1e-30;
@@ -211,11 +226,18 @@ mod tests {
     }
 
     #[test]
-    fn a_better_accuracy_beats_a_better_loss_and_ties_go_to_the_loss() {
-        let of = |accuracy, loss| Best { epoch: 1, accuracy, loss };
+    fn a_better_score_beats_a_better_loss_and_ties_go_to_the_loss() {
+        let of = |score, loss| Best { epoch: 1, score, loss };
         assert!(of(Some(0.9), 2.0).beats(&of(Some(0.8), 1.0)));
         assert!(of(Some(0.9), 1.0).beats(&of(Some(0.9), 2.0)));
         assert!(!of(Some(0.9), 1.0).beats(&of(Some(0.9), 1.0)));
         assert!(of(None, 1.0).beats(&of(None, 2.0)));
+    }
+
+    #[test]
+    fn balanced_classes_are_chosen_by_mean_f1_and_others_by_accuracy() {
+        let scores = Scores { accuracy: Some(0.9), f1_macro: Some(0.5), ..Scores::default() };
+        assert_eq!(Best::of(1, &scores, ClassWeight::None).score, Some(0.9));
+        assert_eq!(Best::of(1, &scores, ClassWeight::Balanced).score, Some(0.5));
     }
 }

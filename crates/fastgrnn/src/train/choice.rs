@@ -5,7 +5,7 @@
 
 use crate::cells::{CELLS, CellKind, Nonlinearity, Start};
 use crate::data::{LabelKind, Normalize};
-use crate::engine::Loss;
+use crate::net::Loss;
 
 /// A setting with a closed list of names.
 pub trait Choice: Copy + PartialEq + Send + Sync + 'static {

@@ -13,19 +13,16 @@
 //! | weight-decay | 1e-4 | models this size overfit before they run out of capacity |
 //! | hidden | 16 under 100 sequences, 32 under 1,000, else 64 | parameters in proportion to data |
 //! | start | slow | decisive on long sequences |
-//! | val-split, val-group | 0.2, by group where there are groups | windows of one subject resemble each other |
+//! | val-split, val-group | 0.2, by group where there are groups (an error where they cannot be split) | windows of one subject resemble each other |
 //! | augment | rotate 0.25, scale 0.1 where axes are named, else none | the largest gain measured on inertial data, wrong elsewhere |
 
 use super::recipe::Recipe;
-use super::settings::{
-    AugmentSetting, Axes, ClassWeight, InitialState, Optimizer, Rank, Refit, ScalarSetting, Schedule,
-};
-use crate::cells::{Cell, CellKind, Nonlinearity, Scalars, Start};
+use super::settings::{AugmentSetting, Axes, ClassWeight, Optimizer, Rank, Refit, ScalarSetting, Schedule};
+use crate::cells::{CELLS, Cell, CellKind, Declaration, Nonlinearity, Scalar, Scalars, Start};
 use crate::data::{
     Augment, DataError, Dataset, Examples, LabelKind, Labels, Normalize, SplitBy, validation_split,
 };
-use crate::engine::Loss;
-use crate::net::{Network, NetworkError};
+use crate::net::{InitialState, Loss, MAX_LAYERS, MAX_SIZE, Network, NetworkError};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -146,9 +143,6 @@ pub struct Config {
 /// Settings that do not fit the data, or each other.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    /// No data set was named.
-    #[error("no data set: name one with --dataset, or in the recipe as dataset = \"...\"")]
-    NoDataset,
     /// Too little to train on.
     #[error("{dataset} has {found} training sequences; at least 2 are needed")]
     TooFew {
@@ -242,6 +236,42 @@ pub enum ConfigError {
         /// All parameters.
         params: usize,
     },
+    /// A setting that nothing would read.
+    #[error("{key} = {value}: {why}; leave it out, or choose {instead}")]
+    Unused {
+        /// The key.
+        key: &'static str,
+        /// Its value.
+        value: String,
+        /// Why nothing reads it.
+        why: String,
+        /// What would.
+        instead: String,
+    },
+    /// No validation part can be split off.
+    #[error("seed {seed}: {source}; {instead}")]
+    Split {
+        /// The seed.
+        seed: u64,
+        /// Why not.
+        source: DataError,
+        /// What to try.
+        instead: &'static str,
+    },
+    /// Training would need more memory than a machine has.
+    #[error(
+        "training on sequences of {steps} steps needs about {} GiB on {threads} threads; cut them with \
+         --window or --timesteps, or use a smaller --batch, --hidden or --threads",
+        bytes >> 30
+    )]
+    Memory {
+        /// Steps of the longest sequence.
+        steps: usize,
+        /// Worker threads.
+        threads: usize,
+        /// Estimate of the buffers.
+        bytes: u64,
+    },
     /// The network cannot be.
     #[error(transparent)]
     Network(#[from] NetworkError),
@@ -249,6 +279,9 @@ pub enum ConfigError {
     #[error(transparent)]
     Data(#[from] DataError),
 }
+
+/// Keys that say where data lie and how runs are kept: they change no result.
+pub(super) const PLACE_KEYS: [&str; 5] = ["dataset", "test", "data-dir", "size-limit", "checkpoint-every"];
 
 /// Fewest optimiser steps of a default run: below this, small sets were not fitted.
 const MIN_STEPS: usize = 2_000;
@@ -279,12 +312,11 @@ impl Recipe {
         let on_sensors = AugmentSetting { rotate: 0.25, scale: 0.1, ..AugmentSetting::none() };
         let augment =
             r.augment.unwrap_or(if axes.0.is_empty() { AugmentSetting::none() } else { on_sensors });
-        let in_range = (0.0..1.0).contains(&val_split);
-        let part = if in_range { (n as f64 * (1.0 - val_split)) as usize } else { n };
+        let part = training_part(n, val_split);
         let batch = r.batch.unwrap_or_else(|| (part / 4).clamp(1, 100));
         let schedule = r.schedule.unwrap_or_default();
         let mut config = Config {
-            dataset: r.dataset.clone().ok_or(ConfigError::NoDataset)?,
+            dataset: r.dataset.clone().unwrap_or_else(|| data.name.clone()),
             test: r.test.clone(),
             data_dir: r.data_dir.clone(),
             timesteps: r.timesteps,
@@ -300,7 +332,7 @@ impl Recipe {
             normalize: r.normalize.unwrap_or_default(),
             axes,
             val_split,
-            val_group: r.val_group.unwrap_or(in_range && groups_split(&data.train, val_split, seed, seeds)),
+            val_group: r.val_group.unwrap_or(data.train.group.is_some() && val_split > 0.0),
             cell,
             hidden,
             rank_w: r.rank_w.unwrap_or_default(),
@@ -326,7 +358,7 @@ impl Recipe {
             schedule,
             decay_every: None,
             warmup: r.warmup.unwrap_or(0.03),
-            momentum: r.momentum.unwrap_or(0.9),
+            momentum: r.momentum.unwrap_or(DEFAULT_MOMENTUM),
             weight_decay: r.weight_decay.unwrap_or(1e-4),
             clip: r.clip.unwrap_or(1.0),
             loss: r.loss.unwrap_or(match data.train.y {
@@ -346,20 +378,49 @@ impl Recipe {
             Some(epochs) => epochs,
             None => default_epochs(&config.network(data), &data.train, part, batch),
         };
+        if let (Some(every), Schedule::Constant | Schedule::Cosine) = (r.decay_every, schedule) {
+            return Err(ConfigError::Unused {
+                key: "decay-every",
+                value: every.to_string(),
+                why: format!("the {schedule} schedule has no steps"),
+                instead: "--schedule step or halving".into(),
+            });
+        }
         config.decay_every = match schedule {
             Schedule::Step => Some(r.decay_every.unwrap_or(config.epochs as f64 * 2.0 / 3.0)),
             Schedule::Halving => Some(r.decay_every.unwrap_or(config.epochs as f64 / 4.0)),
             Schedule::Constant | Schedule::Cosine => None,
         };
         config.check_values()?;
+        config.check_applies()?;
+        if let Some(every) = config.decay_every
+            && every * (part.div_ceil(batch) as f64) < 0.5
+        {
+            return Err(out_of_range("decay-every", every, "the learning rate would fall at every step"));
+        }
+        config.check_splits(data)?;
         Ok(config)
+    }
+
+    /// What a person should know about the defaults that `config` got.
+    pub fn notes(&self, config: &Config, data: &Dataset) -> Vec<String> {
+        let batches = training_part(data.train.len(), config.val_split).div_ceil(config.batch).max(1);
+        let steps = config.epochs.saturating_mul(batches);
+        if self.epochs.is_some() || steps >= MIN_STEPS {
+            return Vec::new();
+        }
+        let epochs = MIN_STEPS.div_ceil(batches);
+        vec![format!(
+            "{} epochs ({steps} optimiser steps) is what about ten minutes on two cores allow; \
+             --epochs {epochs} would give the {MIN_STEPS} steps that small sets need",
+            config.epochs
+        )]
     }
 }
 
-/// Whether the data have groups that every seed can split.
-fn groups_split(train: &Examples, val_split: f64, seed: u64, seeds: usize) -> bool {
-    let splits = |s: u64| validation_split(train, SplitBy::Group, val_split, seed.wrapping_add(s)).is_ok();
-    train.group.is_some() && val_split > 0.0 && (0..seeds.min(100) as u64).all(splits)
+/// Sequences left to train on, to within rounding.
+fn training_part(n: usize, val_split: f64) -> usize {
+    if (0.0..1.0).contains(&val_split) { (n as f64 * (1.0 - val_split)) as usize } else { n }
 }
 
 fn default_epochs(network: &Network, train: &Examples, part: usize, batch: usize) -> usize {
@@ -479,9 +540,7 @@ impl Config {
         let Ok(serde_json::Value::Object(mut map)) = serde_json::to_value(self) else {
             return serde_json::Map::new();
         };
-        for key in ["dataset", "test", "data-dir", "size-limit", "checkpoint-every"] {
-            map.remove(key);
-        }
+        PLACE_KEYS.iter().for_each(|key| drop(map.remove(*key)));
         map
     }
 
@@ -500,13 +559,16 @@ impl Config {
         let network = self.network(data);
         network.check()?;
         let params = network.layout().len();
-        if network.input().max(network.outputs) > MAX_WIDTH || params > MAX_PARAMS {
+        if network.input().max(network.outputs) > MAX_SIZE || params > MAX_PARAMS {
             return Err(ConfigError::TooLarge { input: network.input(), outputs: network.outputs, params });
         }
         let states = self.hidden * self.layers;
         match &self.initial_state {
             InitialState::Given(values) if values.len() != 1 && values.len() != states => {
                 return Err(ConfigError::InitialState { found: values.len(), expected: states });
+            }
+            InitialState::Given(values) if values.iter().any(|v| !v.is_finite()) => {
+                return Err(out_of_range("initial-state", "NaN or infinity", "it must be finite numbers"));
             }
             _ => {}
         }
@@ -543,13 +605,15 @@ impl Config {
         number((0.0..1.0).contains(&self.val_split), "val-split", self.val_split, share)?;
         number((0.0..1.0).contains(&self.warmup), "warmup", self.warmup, share)?;
         number((0.0..1.0).contains(&self.momentum), "momentum", self.momentum, share)?;
-        number(self.lr > 0.0 && self.lr.is_finite(), "lr", self.lr, "it must be a number above 0")?;
+        // Steps are taken in f32, where 1e39 is infinite and 1e-46 is 0.
+        let usable = |value: f64| (value as f32) > 0.0 && (value as f32).is_finite();
+        number(usable(self.lr), "lr", self.lr, "it must be a number above 0 that an f32 can hold")?;
         for (key, value) in [
             ("weight-decay", self.weight_decay),
             ("clip", self.clip),
             ("checkpoint-every", self.checkpoint_every),
         ] {
-            number(value >= 0.0 && value.is_finite(), key, value, not_negative)?;
+            number(value >= 0.0 && (value as f32).is_finite(), key, value, not_negative)?;
         }
         if let Some(every) = self.decay_every {
             number(every > 0.0 && every.is_finite(), "decay-every", every, "it must be a number above 0")?;
@@ -558,6 +622,26 @@ impl Config {
             if value == 0 {
                 return Err(out_of_range(key, value, "it must be at least 1"));
             }
+        }
+        for (key, value) in [
+            ("epochs", Some(self.epochs)),
+            ("batch", Some(self.batch)),
+            ("patience", Some(self.patience)),
+            ("timesteps", self.timesteps),
+            ("window", self.window),
+            ("stride", self.stride),
+            ("augment shift", Some(self.augment.shift)),
+            ("augment pixel-shift", Some(self.augment.pixel_shift)),
+        ] {
+            if let Some(value) = value.filter(|&v| v > MAX_COUNT) {
+                return Err(out_of_range(key, value, "it must be below 2^31"));
+            }
+        }
+        if self.seeds > MAX_SEEDS {
+            return Err(out_of_range("seeds", self.seeds, "it must be at most 10000"));
+        }
+        if let Some(limit) = self.size_limit.filter(|&l| l > i64::MAX as u64) {
+            return Err(out_of_range("size-limit", limit, "it must be below 2^63"));
         }
         if self.seed.checked_add(self.seeds as u64).is_none() {
             return Err(out_of_range("seed", self.seed, "seed + seeds must stay below 2^64"));
@@ -579,12 +663,91 @@ impl Config {
         }
         Ok(())
     }
+
+    /// Refuses settings that the cell, schedule or optimiser has no use for. The defaults may
+    /// stand: a resolved configuration writes all of them out.
+    fn check_applies(&self) -> Result<(), ConfigError> {
+        let unused = |key, value: String, why: String, instead: String| {
+            Err(ConfigError::Unused { key, value, why, instead })
+        };
+        let declaration = self.cell.declaration();
+        let with = |has: &dyn Fn(&Declaration) -> bool| {
+            let names: Vec<&str> = CELLS.iter().filter(|d| has(d)).map(|d| d.name).collect();
+            format!("--cell {}", names.join(" or "))
+        };
+        if !declaration.gated && self.gate != Nonlinearity::Sigmoid {
+            let why = format!("a {} has no gate", self.cell);
+            return unused("gate", self.gate.to_string(), why, with(&|d| d.gated));
+        }
+        for (key, setting) in
+            [("alpha", self.alpha), ("beta", self.beta), ("zeta", self.zeta), ("nu", self.nu)]
+        {
+            let has = |d: &Declaration| d.pointwise.iter().any(|p| p.name == key);
+            if setting != ScalarSetting::default() && !has(declaration) {
+                let value = match setting.0 {
+                    Scalar::Fixed(value) => value.to_string(),
+                    _ => "tied".into(),
+                };
+                return unused(key, value, format!("a {} has no {key}", self.cell), with(&has));
+            }
+        }
+        if self.optimizer == Optimizer::Sgd && self.momentum != DEFAULT_MOMENTUM {
+            let why = "sgd has no momentum".into();
+            return unused("momentum", self.momentum.to_string(), why, "--optimizer nesterov".into());
+        }
+        Ok(())
+    }
+
+    /// Splits off every seed's validation part once, so that nothing is left behind if one fails.
+    fn check_splits(&self, data: &Dataset) -> Result<(), ConfigError> {
+        for seed in (0..self.seeds as u64).map(|i| self.seed + i) {
+            validation_split(&data.train, self.split_by(), self.val_split, seed).map_err(|source| {
+                let instead = match (self.val_group, &data.train.recording) {
+                    (true, _) => {
+                        "--val-group=false splits without regard to groups, --val-split 0 trains without validation"
+                    }
+                    (false, Some(_)) => {
+                        "split long recordings into several files, or train without validation: --val-split 0"
+                    }
+                    (false, None) => "--val-split 0 trains without validation",
+                };
+                ConfigError::Split { seed, source, instead }
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Refuses sequences so long that the buffers of backward through time fit no machine.
+    pub fn check_memory(&self, data: &Dataset, threads: usize) -> Result<(), ConfigError> {
+        let network = self.network(data);
+        let steps = data.train.x.max_steps().max(data.test.as_ref().map_or(0, |t| t.x.max_steps()));
+        // A worker keeps, for each row and step, input, state, what backward needs of each block,
+        // the low-rank products, and the gradient that one layer hands to the next.
+        let layer = |c: &Cell| {
+            let ranks = c.rank_w.unwrap_or(0) + c.rank_u.unwrap_or(0);
+            (c.blocks() + 3) * c.hidden.next_multiple_of(16) + 2 * ranks
+        };
+        let floats: usize = network.input() + network.layers.iter().map(layer).sum::<usize>();
+        let rows = self.batch.min(TILE_ROWS).min(data.train.len());
+        let bytes = [rows, steps, threads, 4].iter().fold(floats as u64, |b, &k| b.saturating_mul(k as u64));
+        match bytes > MAX_BUFFERS {
+            true => Err(ConfigError::Memory { steps, threads, bytes }),
+            false => Ok(()),
+        }
+    }
 }
 
-/// Most layers that a network may have.
-const MAX_LAYERS: usize = 64;
-/// Most features, and most outputs. It keeps the number of parameters far from overflow.
-const MAX_WIDTH: usize = 1 << 20;
+/// Sequences that a worker of the engine takes at a time.
+const TILE_ROWS: usize = 32;
+/// What the momentum is where nobody sets it.
+const DEFAULT_MOMENTUM: f64 = 0.9;
+
+/// Most of anything that is counted: far beyond use, far from overflow, and a number TOML has.
+const MAX_COUNT: usize = (1 << 31) - 1;
+/// Most seeds of a run.
+const MAX_SEEDS: usize = 10_000;
+/// Most bytes of training buffers.
+const MAX_BUFFERS: u64 = 16 << 30;
 /// Most parameters: a model file of half a gigabyte.
 const MAX_PARAMS: usize = 1 << 27;
 /// Most units of a layer.

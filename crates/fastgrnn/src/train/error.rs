@@ -25,7 +25,7 @@ pub enum TrainError {
     /// Splitting or normalising the data failed.
     #[error(transparent)]
     Data(#[from] DataError),
-    /// The loss or the gradient is no longer a usable number.
+    /// The loss, the gradient or a parameter is no longer a usable number.
     #[error(
         "training diverged: seed {seed}, epoch {epoch}, batch {batch}: {what}. Try --lr {try_lr}{}, or --start {try_start}",
         if *.clipped { "" } else { ", --clip 1" }
@@ -59,6 +59,12 @@ pub enum TrainError {
     /// The run folder holds another run.
     #[error("{} already holds a run; continue it with --resume, or choose another --out", out.display())]
     Occupied {
+        /// The run folder.
+        out: PathBuf,
+    },
+    /// Another process is training into the folder.
+    #[error("{} is in use by another process; wait for it, or choose another --out", out.display())]
+    Busy {
         /// The run folder.
         out: PathBuf,
     },

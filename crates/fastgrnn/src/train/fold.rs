@@ -8,14 +8,10 @@ use super::settings::ClassWeight;
 use super::{Config, TrainError};
 use crate::batch::Batch;
 use crate::data::{Augment, Dataset, Examples, Labels, Normalizer};
-use crate::engine::Loss;
 use crate::model::{Model, Task};
-use crate::rng::Rng;
+use crate::net::Loss;
+use crate::rng::{Rng, stream};
 use std::ops::Range;
-
-/// Keys that separate the draws of shuffling and augmentation from all others of a seed.
-const STREAM_SHUFFLE: u64 = 2;
-const STREAM_AUGMENT: u64 = 4;
 
 pub(super) struct Fold<'a> {
     /// The model to be, without its parameters.
@@ -81,7 +77,7 @@ impl<'a> Fold<'a> {
     /// Puts the sequences into the order of `epoch`, which counts from 0.
     pub(super) fn shuffle(&mut self, epoch: usize) {
         self.order.copy_from_slice(&self.indices);
-        Rng::keyed(self.seed, &[STREAM_SHUFFLE, self.stage as u64, epoch as u64]).shuffle(&mut self.order);
+        Rng::keyed(self.seed, &[stream::SHUFFLE, self.stage as u64, epoch as u64]).shuffle(&mut self.order);
     }
 
     fn range(&self, batch: usize) -> Range<usize> {
@@ -95,7 +91,7 @@ impl<'a> Fold<'a> {
         let dim = self.examples.x.dim();
         for at in self.range(number) {
             let i = self.order[at] as usize;
-            let key = [STREAM_AUGMENT, self.stage as u64, epoch as u64, i as u64];
+            let key = [stream::AUGMENT, self.stage as u64, epoch as u64, i as u64];
             let mut rng = Rng::keyed(self.seed, &key);
             self.scratch.clear();
             self.scratch.extend_from_slice(self.examples.x.get(i));

@@ -16,6 +16,7 @@
 //! | `seed-<n>/model.safetensors` | the seed's model |
 //! | `seed-<n>/result.json` | the seed's [`SeedRecord`] |
 //! | `model.safetensors` | the model of the seed best on validation |
+//! | `.lock` | held while a process trains into the folder |
 //! | `summary.json` | the [`Summary`] |
 
 mod checkpoint;
@@ -32,6 +33,7 @@ mod seed;
 mod settings;
 mod summary;
 
+pub use crate::net::InitialState;
 pub use choice::Choice;
 pub use config::{Config, ConfigError};
 pub use error::TrainError;
@@ -40,7 +42,5 @@ pub use optim::{Optim, clip_norm};
 pub use recipe::{Recipe, RecipeError};
 pub use run::{CONFIG_FILE, RunOptions, SUMMARY_FILE, run};
 pub use schedule::Rate;
-pub use settings::{
-    AugmentSetting, Axes, ClassWeight, InitialState, Optimizer, Rank, Refit, ScalarSetting, Schedule,
-};
+pub use settings::{AugmentSetting, Axes, ClassWeight, Optimizer, Rank, Refit, ScalarSetting, Schedule};
 pub use summary::{Bytes, SeedRecord, SeedResult, Summary};

@@ -102,8 +102,6 @@ pub trait Observer {
     fn epoch(&mut self, _report: &EpochReport) {}
     /// A seed is done.
     fn seed_finished(&mut self, _result: &SeedResult) {}
-    /// A line for people.
-    fn note(&mut self, _line: &str) {}
     /// Asked after every batch; `true` makes the run write a checkpoint and return.
     fn should_stop(&mut self) -> bool {
         false

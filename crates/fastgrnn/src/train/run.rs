@@ -1,14 +1,18 @@
 //! A run: every seed, one after the other, into a run folder.
 
 use super::checkpoint::Best;
+use super::config::PLACE_KEYS;
 use super::fold::fingerprint;
 use super::observe::{EpochReport, Observer};
 use super::seed::{Job, METRICS, MODEL, RESULT, SeedRun, metrics_line, write_json};
 use super::summary::{Bytes, SeedRecord, SeedResult, Summary};
 use super::{Config, TrainError};
 use crate::data::Dataset;
+use crate::files::write_atomic;
 use crate::metrics::Scores;
-use crate::model::{Scorer, write_atomic};
+use crate::model::Scorer;
+use std::fs::{File, TryLockError};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// How a run is carried out. None of it changes results.
@@ -63,7 +67,9 @@ pub fn run(
     observer: &mut dyn Observer,
 ) -> Result<Summary, TrainError> {
     let out = std::path::absolute(&options.out).map_err(io(&options.out))?;
+    config.check_memory(data, options.threads)?;
     std::fs::create_dir_all(&out).map_err(io(&out))?;
+    let _lock = lock(&out)?;
     open_folder(config, &out, options.resume)?;
     let scorer = Scorer::new(&config.network(data), options.threads)?;
     let mut job = Job { config, data, out: &out, fingerprint: fingerprint(data), scorer, observer };
@@ -95,6 +101,22 @@ fn io(path: &Path) -> impl Fn(std::io::Error) -> TrainError {
     move |source| TrainError::Io { path: path.clone(), source }
 }
 
+/// Takes the run folder for this process. The system releases it with the file, however the
+/// process ends.
+fn lock(out: &Path) -> Result<File, TrainError> {
+    let path = out.join(LOCK);
+    let file = File::options().create(true).truncate(false).write(true).open(&path).map_err(io(&path))?;
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => Err(TrainError::Busy { out: out.to_owned() }),
+        // A file system without locks is no reason not to train.
+        Err(TryLockError::Error(e)) if e.kind() != ErrorKind::Unsupported => Err(io(&path)(e)),
+        _ => Ok(file),
+    }
+}
+
+/// Held by the process that trains into the folder.
+const LOCK: &str = ".lock";
+
 /// Claims the run folder for `config`, or checks that it already is this configuration's.
 fn open_folder(config: &Config, out: &Path, resume: bool) -> Result<(), TrainError> {
     let path = out.join(CONFIG_FILE);
@@ -110,13 +132,14 @@ fn open_folder(config: &Config, out: &Path, resume: bool) -> Result<(), TrainErr
     }
     let table = |text: &str| toml::from_str::<toml::Table>(text).map_err(|e| damaged(e.to_string()));
     let (before, now) = (table(&stored)?, table(&config.to_toml())?);
+    // Where the data lie may change: they are judged by what they hold.
     let mut keys: Vec<&String> = before.keys().chain(now.keys()).collect();
     keys.sort();
     keys.dedup();
     let text = |value: Option<&toml::Value>| value.map_or("unset".into(), |v| v.to_string());
     let differences: Vec<String> = keys
         .into_iter()
-        .filter(|key| !UNIMPORTANT.contains(&key.as_str()) && before.get(*key) != now.get(*key))
+        .filter(|key| !PLACE_KEYS.contains(&key.as_str()) && before.get(*key) != now.get(*key))
         .map(|key| format!("{key} was {}, is now {}", text(before.get(key)), text(now.get(key))))
         .collect();
     match differences.is_empty() {
@@ -124,9 +147,6 @@ fn open_folder(config: &Config, out: &Path, resume: bool) -> Result<(), TrainErr
         false => Err(TrainError::ConfigChanged { out: out.to_owned(), differences }),
     }
 }
-
-/// Keys that may change on resume: where the data lie is judged by what they hold.
-const UNIMPORTANT: [&str; 5] = ["dataset", "test", "data-dir", "size-limit", "checkpoint-every"];
 
 /// The record of a seed that is done.
 fn finished(folder: &Path) -> Result<Option<SeedRecord>, TrainError> {
@@ -156,7 +176,7 @@ fn summarize(
     records: Vec<SeedRecord>,
 ) -> Result<Summary, TrainError> {
     let seeds: Vec<SeedResult> = records.into_iter().map(|r| r.result).collect();
-    let best = best_seed(&seeds);
+    let best = best_seed(&seeds, config);
     let model = out.join(MODEL);
     let bytes = std::fs::read(&best.model).map_err(io(&best.model))?;
     write_atomic(&model, &bytes).map_err(io(&model))?;
@@ -185,8 +205,8 @@ fn summarize(
 }
 
 /// The seed best on validation; the first one without validation. The test set has no say.
-fn best_seed(seeds: &[SeedResult]) -> &SeedResult {
-    let rank = |s: &SeedResult| s.val.as_ref().map(|v| Best { epoch: 0, accuracy: v.accuracy, loss: v.loss });
+fn best_seed<'a>(seeds: &'a [SeedResult], config: &Config) -> &'a SeedResult {
+    let rank = |s: &SeedResult| s.val.as_ref().map(|v| Best::of(0, v, config.class_weight));
     let mut best = &seeds[0];
     for seed in &seeds[1..] {
         if let (Some(new), Some(old)) = (rank(seed), rank(best))

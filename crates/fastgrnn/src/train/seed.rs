@@ -10,10 +10,11 @@ use super::summary::{SeedRecord, SeedResult};
 use super::{Config, TrainError};
 use crate::batch::Batch;
 use crate::cells::Start;
-use crate::data::{Dataset, Labels, validation_split};
+use crate::data::{Dataset, Examples, Labels, validation_split};
 use crate::engine::Step;
+use crate::files::write_atomic;
 use crate::metrics::Evaluation;
-use crate::model::{Model, Predictions, Scorer, write_atomic};
+use crate::model::{Model, Predictions, Scorer};
 use crate::net::Layout;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -116,7 +117,7 @@ impl<'j, 'a> SeedRun<'j, 'a> {
     fn train(&mut self, fold: &mut Fold, val: &[u32], epochs: usize) -> Result<(), TrainError> {
         let config = self.job.config;
         let batches = fold.batches();
-        let total = (config.epochs * batches) as u64;
+        let total = config.epochs as u64 * batches as u64;
         let rate = Rate {
             schedule: config.schedule,
             base: config.lr,
@@ -169,6 +170,10 @@ impl<'j, 'a> SeedRun<'j, 'a> {
             return Err(self.diverged(number + 1, what));
         }
         optim.step(&self.layout, params, &self.gradient, rate.at(optim.steps));
+        if !all_finite(params) {
+            let what = format!("a parameter became infinite or NaN at a loss of {loss:.4}");
+            return Err(self.diverged(number + 1, what));
+        }
         let place = &mut self.state.place;
         place.first_loss.get_or_insert(loss);
         place.loss += loss * rows as f64;
@@ -189,8 +194,8 @@ impl<'j, 'a> SeedRun<'j, 'a> {
         let validated = match val {
             [] => None,
             val => {
-                let labels = &self.job.data.train.y;
-                Some(self.evaluate(&fold.model, None, labels, val)?.scores)
+                let (scorer, train) = (&mut self.job.scorer, &self.job.data.train);
+                Some(evaluate(scorer, &fold.model, &self.state.params, train, val)?.scores)
             }
         };
         let mut is_best = false;
@@ -200,7 +205,7 @@ impl<'j, 'a> SeedRun<'j, 'a> {
                 return Err(self.diverged(self.state.place.batch, what));
             }
             let epoch = self.state.place.epoch + 1;
-            let now = Best { epoch, accuracy: scores.accuracy, loss: scores.loss };
+            let now = Best::of(epoch, scores, self.job.config.class_weight);
             is_best = self.state.place.best.is_none_or(|best| now.beats(&best));
             if is_best {
                 self.state.place.best = Some(now);
@@ -232,20 +237,6 @@ impl<'j, 'a> SeedRun<'j, 'a> {
             self.checkpoint()?;
         }
         Ok(())
-    }
-
-    /// Evaluates the model, with the current parameters unless others are given.
-    fn evaluate(
-        &mut self,
-        model: &Model,
-        params: Option<&[f32]>,
-        y: &Labels,
-        indices: &[u32],
-    ) -> Result<Evaluation, TrainError> {
-        let params = params.unwrap_or(&self.state.params);
-        let x = &self.job.data.train.x;
-        let (scores, loss) = self.job.scorer.score(model, params, x, Some(y), indices)?;
-        Ok(Predictions::new(model, scores).evaluate(model, y, indices, loss))
     }
 
     fn out_of_patience(&self) -> bool {
@@ -283,15 +274,13 @@ impl<'j, 'a> SeedRun<'j, 'a> {
         let data = self.job.data;
         let val = match val {
             [] => None,
-            val => Some(self.evaluate(chosen, Some(&chosen.params), &data.train.y, val)?),
+            val => Some(evaluate(&mut self.job.scorer, chosen, &chosen.params, &data.train, val)?),
         };
         let test = match &data.test {
             None => None,
             Some(test) => {
                 let all: Vec<u32> = (0..test.len() as u32).collect();
-                let (scores, loss) =
-                    self.job.scorer.score(&model, &model.params, &test.x, Some(&test.y), &all)?;
-                Some(Predictions::new(&model, scores).evaluate(&model, &test.y, &all, loss))
+                Some(evaluate(&mut self.job.scorer, &model, &model.params, test, &all)?)
             }
         };
         let path = self.folder.join(MODEL);
@@ -326,10 +315,28 @@ pub(super) const MODEL: &str = "model.safetensors";
 pub(super) const RESULT: &str = "result.json";
 pub(super) const METRICS: &str = "metrics.jsonl";
 
+/// Evaluates `model`, with `params` in place of its own, on the examples at `indices`.
+fn evaluate(
+    scorer: &mut Scorer,
+    model: &Model,
+    params: &[f32],
+    examples: &Examples,
+    indices: &[u32],
+) -> Result<Evaluation, TrainError> {
+    let (scores, loss) = scorer.score(model, params, &examples.x, Some(&examples.y), indices)?;
+    Ok(Predictions::new(model, scores).evaluate(model, &examples.y, indices, loss))
+}
+
 fn fresh(config: &Config, data: &Dataset, seed: u64) -> (Vec<f32>, Optim) {
     let params = config.network(data).start(config.start, data.train.x.max_steps(), seed);
     let optim = Optim::new(config.optimizer, config.momentum, config.weight_decay, params.len());
     (params, optim)
+}
+
+/// Whether no value is infinite or NaN. The largest magnitude tells, without a branch a value.
+fn all_finite(values: &[f32]) -> bool {
+    let largest = values.iter().fold(0, |top, v| v.abs().to_bits().max(top));
+    largest < f32::INFINITY.to_bits()
 }
 
 /// Seconds since `clock` was last read.

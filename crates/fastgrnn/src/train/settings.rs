@@ -3,6 +3,7 @@
 use super::choice::choice;
 use crate::cells::Scalar;
 use crate::data::augment::parse_axes;
+use crate::initial::{Loose, decimal};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
@@ -102,14 +103,6 @@ impl Serialize for Rank {
     }
 }
 
-/// A TOML value that may also be written as on the command line.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Loose<T> {
-    Plain(T),
-    Text(String),
-}
-
 impl<'de> Deserialize<'de> for Rank {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
         match Loose::deserialize(d).map_err(|_| D::Error::custom("a rank is a number or \"full\""))? {
@@ -153,61 +146,6 @@ impl<'de> Deserialize<'de> for ScalarSetting {
         let what = "expected \"learnt\", \"tied\" or a number";
         match Loose::<f64>::deserialize(d).map_err(|_| D::Error::custom(what))? {
             Loose::Plain(value) => Ok(Self(Scalar::Fixed(value as f32))),
-            Loose::Text(text) => text.parse().map_err(D::Error::custom),
-        }
-    }
-}
-
-/// The f64 that prints as short as `value` does: 0.1 stays 0.1 in files.
-fn decimal(value: f32) -> f64 {
-    value.to_string().parse().unwrap_or(f64::from(value))
-}
-
-/// The state before the first step: `zero`, `random` (standard normal, drawn for each sequence
-/// from the seed), or given numbers.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub enum InitialState {
-    /// All zero.
-    #[default]
-    Zero,
-    /// Standard normal, drawn anew for each sequence.
-    Random,
-    /// These numbers, layer by layer; a single one is repeated.
-    Given(Vec<f32>),
-}
-
-impl FromStr for InitialState {
-    type Err = String;
-
-    fn from_str(s: &str) -> Result<Self, String> {
-        match s {
-            "zero" => Ok(Self::Zero),
-            "random" => Ok(Self::Random),
-            s => s
-                .split(',')
-                .map(|v| v.trim().parse::<f32>().ok().filter(|v| v.is_finite()))
-                .collect::<Option<Vec<f32>>>()
-                .map(Self::Given)
-                .ok_or_else(|| format!("`{s}` is none of `zero`, `random` and numbers like 0.1,-0.2")),
-        }
-    }
-}
-
-impl Serialize for InitialState {
-    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Zero => s.serialize_str("zero"),
-            Self::Random => s.serialize_str("random"),
-            Self::Given(values) => s.collect_seq(values.iter().map(|&v| decimal(v))),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for InitialState {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        let what = "expected \"zero\", \"random\" or a list of numbers";
-        match Loose::<Vec<f32>>::deserialize(d).map_err(|_| D::Error::custom(what))? {
-            Loose::Plain(values) => Ok(Self::Given(values)),
             Loose::Text(text) => text.parse().map_err(D::Error::custom),
         }
     }
@@ -358,11 +296,9 @@ mod tests {
     }
 
     #[test]
-    fn scalars_and_states_read_names_and_numbers() {
+    fn scalars_and_ranks_read_names_and_numbers() {
         assert_eq!("0.25".parse::<ScalarSetting>().unwrap().0, Scalar::Fixed(0.25));
         assert_eq!("tied".parse::<ScalarSetting>().unwrap().0, Scalar::Tied);
-        assert_eq!("0.5,-1".parse::<InitialState>().unwrap(), InitialState::Given(vec![0.5, -1.0]));
-        assert!("ones".parse::<InitialState>().is_err());
         assert_eq!("full".parse::<Rank>().unwrap().columns(), None);
     }
 }
