@@ -80,12 +80,12 @@ impl Augment {
         }
         if self.pixels != 0 {
             let Some((height, width)) = self.image else {
-                return wrong("pixels", "shifts images, but this data set is not known to hold any; use it with IDX files, mnist or digits, or leave it out".into());
+                return wrong("pixel-shift", "shifts images, but this data set is not known to hold any; use it with IDX files, mnist or digits, or leave it out".into());
             };
             let pixels = height.checked_mul(width);
             if (0..x.len()).any(|i| Some(x.get(i).len()) != pixels) {
                 let size = x.max_steps() * x.dim();
-                return wrong("pixels", format!("a {height} x {width} image is not {size} values"));
+                return wrong("pixel-shift", format!("a {height} x {width} image is not {size} values"));
             }
         }
         Ok(())
@@ -400,7 +400,7 @@ mod tests {
         assert!(problem(Augment { scale: 0.1, ..Augment::default() }).contains("--axes"));
         assert!(problem(Augment { crop: 1.5, ..Augment::default() }).contains("1.5"));
         assert!(problem(Augment { noise: -1.0, ..Augment::default() }).contains("-1"));
-        assert!(problem(Augment { pixels: 1, ..Augment::default() }).contains("height"));
+        assert!(problem(Augment { pixels: 1, ..Augment::default() }).contains("not known to hold any"));
         let wrong_size = Augment { pixels: 1, image: Some((5, 5)), ..Augment::default() };
         assert!(problem(wrong_size).contains("5 x 5"));
         let right = Augment { pixels: 1, image: Some((3, 4)), ..Augment::default() };

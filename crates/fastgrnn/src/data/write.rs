@@ -42,7 +42,7 @@ pub fn write(data: &Dataset, path: &Path) -> Result<Vec<PathBuf>, DataError> {
     Ok(paths)
 }
 
-/// The files that [`write`] makes for `data` and `path`, whether they are there or not.
+/// The files that [`write()`] makes for `data` and `path`, whether they are there or not.
 ///
 /// ```
 /// use fastgrnn::data::{self, Request};

@@ -19,6 +19,7 @@
 use super::settings::Optimizer;
 use crate::cells::Role;
 use crate::net::Layout;
+use crate::simd::FlushDenormals;
 
 /// Decay of Adam's second moment.
 const BETA2: f64 = 0.999;
@@ -56,6 +57,8 @@ impl Optim {
 
     /// Moves `params` against `gradient` at the learning rate `lr`.
     pub fn step(&mut self, layout: &Layout, params: &mut [f32], gradient: &[f32], lr: f64) {
+        // The moments of a parameter without gradient decay into the denormals and would stay there.
+        let _flush = FlushDenormals::new();
         self.steps += 1;
         let (beta1, new1, lr32) = (self.momentum as f32, (1.0 - self.momentum) as f32, lr as f32);
         // Bias corrections in f64: 0.999^t is close to 1 for the first thousand steps.

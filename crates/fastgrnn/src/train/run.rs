@@ -69,6 +69,10 @@ pub fn run(
     let out = std::path::absolute(&options.out).map_err(io(&options.out))?;
     config.check_memory(data, options.threads)?;
     std::fs::create_dir_all(&out).map_err(io(&out))?;
+    // Said before the lock is tried: a run that is under way is occupied, too.
+    if !options.resume && out.join(CONFIG_FILE).exists() {
+        return Err(TrainError::Occupied { out });
+    }
     let _lock = lock(&out)?;
     open_folder(config, &out, options.resume)?;
     let scorer = Scorer::new(&config.network(data), options.threads)?;
