@@ -26,6 +26,7 @@
 //! | [`metrics`] | accuracy, F1, confusion, regression errors |
 //! | [`model`] | the trained model and its file |
 //! | [`train`] | optimisers, schedules, the training run, checkpoints |
+//! | [`quantize`] | integers instead of floats: grids, calibration, the device image |
 //! | [`files`] | files that are there whole or not at all |
 //! | [`report`] | a run as a page: curves, confusion matrix, sizes |
 //! | [`mod@bench`] | how fast a training step is, by itself and against PyTorch |
@@ -39,6 +40,7 @@ mod initial;
 pub mod metrics;
 pub mod model;
 pub mod net;
+pub mod quantize;
 pub mod reference;
 pub mod report;
 pub mod rng;
