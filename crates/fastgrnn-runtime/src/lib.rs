@@ -26,3 +26,4 @@
 #![forbid(unsafe_code)]
 
 pub mod float;
+pub mod int;

@@ -1,0 +1,191 @@
+//! A layer's step: two products, then the cell's rule for each unit (sections 2 and 5).
+
+use super::arithmetic::{ONE, rounded, saturated};
+use super::layer::Factors;
+use super::{Kind, Layer, Place};
+
+/// One of the two products of a step.
+#[derive(Clone, Copy, PartialEq)]
+enum Side {
+    W,
+    U,
+}
+
+impl Layer<'_> {
+    /// Replaces `state` by the next one. `projected` and `scratch` hold what
+    /// [`Model::memory_len`](super::Model::memory_len) and `scratch_len` say; their contents do
+    /// not matter.
+    pub(super) fn step(
+        &self,
+        state: &mut [i16],
+        input: &[i16],
+        projected: &mut [i16],
+        scratch: &mut [i32],
+        cut: &mut impl FnMut(Place),
+    ) {
+        let hidden = self.hidden();
+        let shifts = *self.shifts();
+        let (sums, inner) = scratch.split_at_mut(self.sums_len());
+        let (h, c) = state.split_at_mut(hidden);
+        // Both products share one row of sums: R(a, s) + R(b, t) = R(R(a, s)·2^t + b, t). With the
+        // larger shift first, the left shift stays within the size of the first product.
+        let w_first = shifts.w1 >= shifts.u1;
+        let order = if w_first { [Side::W, Side::U] } else { [Side::U, Side::W] };
+        sums.fill(0);
+        for side in order {
+            let v = match side {
+                Side::W => self.w.project(input, shifts.w2, projected, inner, &mut || cut(Place::ProjectedW)),
+                Side::U => self.u.project(h, shifts.u2, projected, inner, &mut || cut(Place::ProjectedU)),
+            };
+            self.add(side, v, sums);
+            if side == order[0] {
+                let (own, other) = if w_first { (shifts.w1, shifts.u1) } else { (shifts.u1, shifts.w1) };
+                sums[..self.shared()].iter_mut().for_each(|sum| *sum = rounded(*sum, own) << other);
+            }
+        }
+        let last = shifts.w1.min(shifts.u1);
+        let (shared, apart) = sums.split_at_mut(self.shared());
+        shared.iter_mut().for_each(|sum| *sum = rounded(*sum, last));
+        let (w_apart, u_apart) = apart.split_at_mut(apart.len() / 2);
+        w_apart.iter_mut().for_each(|sum| *sum = rounded(*sum, shifts.w1));
+        u_apart.iter_mut().for_each(|sum| *sum = rounded(*sum, shifts.u1));
+
+        for k in 0..hidden {
+            let mut memory = c.get(k).copied().unwrap_or(0);
+            h[k] = self.next(k, |block| sums[block * hidden + k], h[k], &mut memory, cut);
+            if let Some(c) = c.get_mut(k) {
+                *c = memory;
+            }
+        }
+    }
+
+    /// Sums that W's and U's products share; a GRU's n block keeps them apart, W's first.
+    fn shared(&self) -> usize {
+        (if self.kind() == Kind::Gru { 2 } else { self.kind().blocks() }) * self.hidden()
+    }
+
+    /// Adds a product to its sums.
+    fn add(&self, side: Side, v: &[i16], sums: &mut [i32]) {
+        let hidden = self.hidden();
+        match side {
+            Side::W => self.w.first.times(v, sums),
+            Side::U if self.kind() == Kind::Gru => {
+                // U's third block goes behind W's.
+                let behind = |row: usize| if row < 2 * hidden { row } else { row + hidden };
+                self.u.first.for_each(|r, c, a| sums[behind(r)] += i32::from(a) * i32::from(v[c]));
+            }
+            Side::U => self.u.first.times(v, sums),
+        }
+    }
+
+    /// Unit `k`'s next h from its sums and old state; an LSTM replaces c as well.
+    #[inline(always)]
+    fn next(
+        &self,
+        k: usize,
+        sum: impl Fn(usize) -> i32,
+        h: i16,
+        c: &mut i16,
+        cut: &mut impl FnMut(Place),
+    ) -> i16 {
+        let shifts = self.shifts();
+        let h = i32::from(h);
+        let bits = self.update.value_bits();
+        let gate = |t: i32| self.gate.at(t).0;
+        let bias = |vector: usize| self.bias(vector, k);
+        let (next, overflowed) = match self.kind() {
+            Kind::Rnn => {
+                let value = self.updated(sum(0) + bias(0), cut);
+                saturated(rounded(value, bits - shifts.state))
+            }
+            Kind::FastRnn => {
+                let value = self.updated(sum(0) + bias(0), cut);
+                let new = rounded(self.alpha(k) * value, bits - shifts.state);
+                saturated(rounded(new + self.beta * h, 15))
+            }
+            Kind::FastRnnVector => {
+                let value = self.updated(sum(0) + bias(0), cut);
+                let alpha = self.alpha(k);
+                let beta = self.nu + rounded(self.zeta * (ONE - alpha), 15);
+                let new = rounded(alpha * value, bits + 1 - shifts.state);
+                saturated(rounded(new + beta * h, 14))
+            }
+            Kind::FastGrnn => {
+                let z = gate(sum(0) + bias(0));
+                let value = self.updated(sum(0) + bias(1), cut);
+                let share = self.nu + rounded(self.zeta * (ONE - z), 15);
+                let new = rounded(share * value, bits - 1 - shifts.state);
+                saturated(rounded(new + z * h, 15))
+            }
+            Kind::Ugrnn => {
+                let z = gate(sum(0) + bias(0));
+                let value = self.updated(sum(1) + bias(1), cut);
+                let new = rounded((ONE - z) * value, bits - shifts.state);
+                saturated(rounded(new + z * h, 15))
+            }
+            Kind::Gru => {
+                let (r, z) = (gate(sum(0) + bias(0)), gate(sum(1) + bias(1)));
+                let (recurrent, overflowed) = saturated(sum(3) + bias(3));
+                if overflowed {
+                    cut(Place::Recurrent);
+                }
+                let t = sum(2) + bias(2) + rounded(r * i32::from(recurrent), 15);
+                let value = self.updated(t, cut);
+                let new = rounded((ONE - z) * value, bits - shifts.state);
+                saturated(rounded(new + z * h, 15))
+            }
+            Kind::Lstm => {
+                let (i, f, o) = (gate(sum(0) + bias(0)), gate(sum(1) + bias(1)), gate(sum(3) + bias(3)));
+                let value = self.updated(sum(2) + bias(2), cut);
+                let new = rounded(i * value, bits - shifts.memory);
+                let overflowed;
+                (*c, overflowed) = saturated(rounded(new + f * i32::from(*c), 15));
+                if overflowed {
+                    cut(Place::Memory);
+                }
+                let value = self.updated(i32::from(*c) << (shifts.sums - shifts.memory), cut);
+                saturated(rounded(o * value, 15 + bits - shifts.state))
+            }
+        };
+        if overflowed {
+            cut(Place::State);
+        }
+        next
+    }
+
+    #[inline(always)]
+    fn updated(&self, t: i32, cut: &mut impl FnMut(Place)) -> i32 {
+        let (value, overflowed) = self.update.at(t);
+        if overflowed {
+            cut(Place::Update);
+        }
+        value
+    }
+}
+
+impl Factors<'_> {
+    /// What the first factor is multiplied with: `v` itself, or the second factor's product with
+    /// it, written to `projected`.
+    fn project<'b>(
+        &self,
+        v: &'b [i16],
+        shift: u32,
+        projected: &'b mut [i16],
+        sums: &mut [i32],
+        cut: &mut impl FnMut(),
+    ) -> &'b [i16] {
+        let Some(second) = self.second else { return v };
+        let rank = second.cols();
+        let sums = &mut sums[..rank];
+        sums.fill(0);
+        second.transposed_times(v, sums);
+        for (m, &sum) in projected.iter_mut().zip(sums.iter()) {
+            let overflowed;
+            (*m, overflowed) = saturated(rounded(sum, shift));
+            if overflowed {
+                cut();
+            }
+        }
+        &projected[..rank]
+    }
+}

@@ -1,0 +1,172 @@
+//! A byte matrix in one of four forms, and its products.
+
+use super::ImageError;
+use super::bytes::Bytes;
+
+/// How a matrix is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// All entries, row by row.
+    Dense,
+    /// The entries of each row with their columns.
+    ByRow,
+    /// The entries of each column with their rows.
+    ByColumn,
+    /// A bit for each entry, and those that are there.
+    Bitmap,
+}
+
+impl Form {
+    /// All forms; the code in an image is the index.
+    pub const ALL: [Self; 4] = [Self::Dense, Self::ByRow, Self::ByColumn, Self::Bitmap];
+}
+
+/// A borrowed `rows × cols` matrix of bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Matrix<'a> {
+    form: Form,
+    rows: usize,
+    cols: usize,
+    /// Numbers of entries, or the bitmap.
+    counts: &'a [u8],
+    indices: &'a [u8],
+    values: &'a [u8],
+}
+
+impl<'a> Matrix<'a> {
+    pub(super) const EMPTY: Self =
+        Self { form: Form::Dense, rows: 0, cols: 0, counts: &[], indices: &[], values: &[] };
+
+    pub(super) fn read(bytes: &mut Bytes<'a>, rows: usize, cols: usize) -> Result<Self, ImageError> {
+        let form = bytes.u8()?;
+        let form =
+            *Form::ALL.get(usize::from(form)).ok_or(ImageError::Code { what: "matrix form", code: form })?;
+        let size = rows.checked_mul(cols).ok_or(ImageError::Truncated)?;
+        let mut new = Self { form, rows, cols, ..Self::EMPTY };
+        match form {
+            Form::Dense => new.values = bytes.take(size)?,
+            Form::ByRow => new.read_lists(bytes, rows, cols)?,
+            Form::ByColumn => new.read_lists(bytes, cols, rows)?,
+            Form::Bitmap => {
+                new.counts = bytes.take(size.div_ceil(8))?;
+                let stray = size % 8 != 0 && new.counts[size / 8] >> (size % 8) != 0;
+                if stray {
+                    return Err(ImageError::Bitmap);
+                }
+                let present = new.counts.iter().map(|b| b.count_ones() as usize).sum();
+                new.values = bytes.take(present)?;
+            }
+        }
+        Ok(new)
+    }
+
+    fn read_lists(&mut self, bytes: &mut Bytes<'a>, lines: usize, length: usize) -> Result<(), ImageError> {
+        if length > 256 {
+            return Err(ImageError::TooLong { what: "a list of indices", size: length, most: 256 });
+        }
+        self.counts = bytes.take(lines)?;
+        let present: usize = self.counts.iter().map(|&n| usize::from(n)).sum();
+        self.indices = bytes.take(present)?;
+        self.values = bytes.take(present)?;
+        let mut rest = self.indices;
+        for &count in self.counts {
+            let (line, after) = rest.split_at(usize::from(count));
+            let ascending = line.windows(2).all(|pair| pair[0] < pair[1]);
+            if !ascending || line.last().is_some_and(|&i| usize::from(i) >= length) {
+                return Err(ImageError::Indices);
+            }
+            rest = after;
+        }
+        Ok(())
+    }
+
+    /// How it is stored.
+    pub fn form(&self) -> Form {
+        self.form
+    }
+
+    /// Rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Columns.
+    pub fn cols(&self) -> usize {
+        self.cols
+    }
+
+    /// Bytes of entries.
+    pub fn value_bytes(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Bytes that say where entries are: counts and indices, or a bitmap.
+    pub fn index_bytes(&self) -> usize {
+        self.counts.len() + self.indices.len()
+    }
+
+    /// Calls `each(row, column, entry)` for all stored entries.
+    #[inline(always)]
+    pub fn for_each(&self, mut each: impl FnMut(usize, usize, i8)) {
+        match self.form {
+            Form::Dense => {
+                let rows = self.values.chunks_exact(self.cols.max(1)).enumerate();
+                rows.for_each(|(r, row)| row.iter().enumerate().for_each(|(c, &v)| each(r, c, v as i8)));
+            }
+            Form::ByRow => self.lists(&mut each),
+            Form::ByColumn => self.lists(|line, index, value| each(index, line, value)),
+            Form::Bitmap => {
+                let mut values = self.values.iter();
+                let (mut row, mut col) = (0, 0);
+                let mut left = self.rows * self.cols;
+                for &byte in self.counts {
+                    let mut bits = byte;
+                    for _ in 0..left.min(8) {
+                        if bits & 1 != 0
+                            && let Some(&value) = values.next()
+                        {
+                            each(row, col, value as i8);
+                        }
+                        bits >>= 1;
+                        col += 1;
+                        if col == self.cols {
+                            (row, col) = (row + 1, 0);
+                        }
+                    }
+                    left -= left.min(8);
+                }
+            }
+        }
+    }
+
+    fn lists(&self, mut each: impl FnMut(usize, usize, i8)) {
+        let mut entries = self.indices.iter().zip(self.values);
+        for (line, &count) in self.counts.iter().enumerate() {
+            for (&index, &value) in entries.by_ref().take(usize::from(count)) {
+                each(line, usize::from(index), value as i8);
+            }
+        }
+    }
+
+    /// Adds the matrix times `v` to `out`.
+    pub(super) fn times(&self, v: &[i16], out: &mut [i32]) {
+        if self.form == Form::Dense {
+            for (sum, row) in out.iter_mut().zip(self.values.chunks_exact(self.cols.max(1))) {
+                *sum += row.iter().zip(v).map(|(&a, &v)| i32::from(a as i8) * i32::from(v)).sum::<i32>();
+            }
+        } else {
+            self.for_each(|r, c, a| out[r] += i32::from(a) * i32::from(v[c]));
+        }
+    }
+
+    /// Adds the transposed matrix times `v` to `out`.
+    pub(super) fn transposed_times(&self, v: &[i16], out: &mut [i32]) {
+        if self.form == Form::Dense {
+            for (&v, row) in v.iter().zip(self.values.chunks_exact(self.cols.max(1))) {
+                out.iter_mut().zip(row).for_each(|(sum, &a)| *sum += i32::from(a as i8) * i32::from(v));
+            }
+        } else {
+            self.for_each(|r, c, a| out[c] += i32::from(a) * i32::from(v[r]));
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Inference in integers only: no float is computed, stored or linked.
+//!
+//! `docs/integer-arithmetic.md` in the repository defines every value. A [`Model`] is a view of a
+//! byte image that stays where it is (flash); [`Model::read`] accepts an image only if nothing in
+//! it can make a step fail, overflow or read elsewhere. State and scratch are the caller's.
+//!
+//! ```
+//! # fn image() -> Vec<u8> { include_bytes!("../../tests/fixtures/tiny.image").to_vec() }
+//! use fastgrnn_runtime::int::Model;
+//!
+//! let image = image();
+//! let model: Model = Model::read(&image).unwrap();
+//! let (mut memory, mut scratch) = (vec![0; model.memory_len()], vec![0; model.scratch_len()]);
+//! let mut state = model.start(&mut memory, &mut scratch).unwrap();
+//! for count in [120, -35, 4_000] {
+//!     model.step(&mut state, &[count]).unwrap();
+//! }
+//! let mut scores = vec![0; model.outputs()];
+//! model.scores(&state, &mut scores).unwrap();
+//! let decision = model.decide(&scores);
+//! assert!(decision.class < model.outputs());
+//! ```
+
+mod arithmetic;
+mod bytes;
+mod cell;
+mod checksum;
+mod decision;
+mod image;
+mod layer;
+mod matrix;
+mod nonlinear;
+mod state;
+mod watch;
+
+pub use checksum::checksum;
+pub use decision::{Decision, Meaning};
+pub use image::{ImageError, Model, VERSION};
+pub use layer::{Layer, Shifts};
+pub use matrix::{Form, Matrix};
+pub use nonlinear::TABLE_LEN;
+pub use state::State;
+pub use watch::{Place, Unwatched, Watch};
+
+pub use crate::float::{Kind, Nonlinearity, WrongLength};

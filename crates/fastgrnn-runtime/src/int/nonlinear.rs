@@ -1,0 +1,80 @@
+//! The nonlinearities: sums with `F_a` fraction bits to values with 15 (`relu`: 11).
+
+use super::Nonlinearity;
+use super::arithmetic::{ONE, rounded};
+use super::bytes::Words;
+
+/// Entries of the table that `sigmoid` and `tanh` share.
+pub const TABLE_LEN: usize = 65;
+
+/// A nonlinearity at a scale.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Curve<'a> {
+    pub(super) function: Nonlinearity,
+    /// Fraction bits of its argument.
+    pub(super) bits: u32,
+    /// The image's table; empty if no layer needs it.
+    pub(super) table: Words<'a>,
+}
+
+impl Curve<'_> {
+    /// Fraction bits of the value.
+    pub(super) fn value_bits(&self) -> u32 {
+        value_bits(self.function)
+    }
+
+    /// The value at `t`, and whether a `relu` was cut.
+    #[inline(always)]
+    pub(super) fn at(&self, t: i32) -> (i32, bool) {
+        let bits = self.bits;
+        let value = match self.function {
+            Nonlinearity::QuantTanh => t.clamp(-(1 << bits), 1 << bits) << (15 - bits),
+            Nonlinearity::QuantSigm => (t + (1 << bits)).clamp(0, 2 << bits) << (14 - bits),
+            Nonlinearity::QuantSigm4 => (t + (2 << bits)).clamp(0, 4 << bits) << (13 - bits),
+            Nonlinearity::Relu => return self.relu(t),
+            Nonlinearity::Tanh => {
+                let value = self.look_up(2 * t.abs().min(8 << bits));
+                if t < 0 { -value } else { value }
+            }
+            Nonlinearity::Sigmoid => {
+                let value = rounded(self.look_up(t.abs().min(8 << bits)), 1);
+                ONE / 2 + if t < 0 { -value } else { value }
+            }
+        };
+        (value, false)
+    }
+
+    fn relu(&self, t: i32) -> (i32, bool) {
+        let bits = self.bits;
+        let most = 16 << bits;
+        let u = t.clamp(0, most);
+        let value = if bits >= 11 { rounded(u, bits - 11) } else { u << (11 - bits) };
+        (value.min(i32::from(i16::MAX)), t > most || value > i32::from(i16::MAX))
+    }
+
+    /// `(sigmoid(u) − 1/2)` with 16 fraction bits, for u ≥ 0.
+    fn look_up(&self, u: i32) -> i32 {
+        let width = self.bits - 3;
+        let i = (u >> width) as usize;
+        if i >= TABLE_LEN - 1 {
+            return i32::from(self.table.u16(TABLE_LEN - 1));
+        }
+        let (low, high) = (i32::from(self.table.u16(i)), i32::from(self.table.u16(i + 1)));
+        low + rounded((high - low) * (u & ((1 << width) - 1)), width)
+    }
+}
+
+/// Fraction bits of a nonlinearity's value.
+pub(super) fn value_bits(function: Nonlinearity) -> u32 {
+    if function == Nonlinearity::Relu { 11 } else { 15 }
+}
+
+/// Whether the table is needed.
+pub(super) fn needs_table(function: Nonlinearity) -> bool {
+    matches!(function, Nonlinearity::Sigmoid | Nonlinearity::Tanh)
+}
+
+/// Whether values may be negative.
+pub(super) fn is_signed(function: Nonlinearity) -> bool {
+    matches!(function, Nonlinearity::Tanh | Nonlinearity::QuantTanh)
+}
