@@ -132,6 +132,7 @@ pub struct Model<'a, const LAYERS: usize = 1> {
     layers: [Layer<'a>; LAYERS],
     count: usize,
     input_shift: u32,
+    offset_shift: u32,
     offsets: Words<'a>,
     factors: Words<'a>,
     head: Matrix<'a>,
@@ -171,6 +172,7 @@ impl<'a, const LAYERS: usize> Model<'a, LAYERS> {
             return Err(ImageError::Code { what: "number of inputs or outputs", code: 0 });
         }
         let input_shift = at_most("shift of the input", bytes.u8()?, 30)?;
+        let offset_shift = at_most("shift of the input's offsets", bytes.u8()?, 14)?;
         let offsets = bytes.words(inputs)?;
         let factors = bytes.words(inputs)?;
         if let Some(factor) = factors.iter().find(|&f| f > MOST_FACTOR) {
@@ -208,6 +210,7 @@ impl<'a, const LAYERS: usize> Model<'a, LAYERS> {
                 layers,
                 count,
                 input_shift,
+                offset_shift,
                 offsets,
                 factors,
                 head,
@@ -268,16 +271,17 @@ impl<'a, const LAYERS: usize> Model<'a, LAYERS> {
         self.layers[0].gate.table.u16(i)
     }
 
-    /// Offset, factor and shift of input `d`.
-    pub fn input_scale(&self, d: usize) -> (i16, u16, u32) {
-        (self.offsets.i16(d), self.factors.u16(d), self.input_shift)
+    /// Offset (its shift applied), factor and shift of input `d`.
+    pub fn input_scale(&self, d: usize) -> (i32, i32, u32) {
+        let offset = i32::from(self.offsets.i16(d)) << self.offset_shift;
+        (offset, i32::from(self.factors.u16(d)), self.input_shift)
     }
 
     /// Input `d` normalised, and whether it saturated.
     #[inline(always)]
     pub fn normalized(&self, d: usize, count: i16) -> (i16, bool) {
-        let distance = i32::from(count) - i32::from(self.offsets.i16(d));
-        saturated(rounded(distance * i32::from(self.factors.u16(d)), self.input_shift))
+        let (offset, factor, shift) = self.input_scale(d);
+        saturated(rounded(i32::from(count) * factor - offset, shift))
     }
 
     /// Entries of 16 bits that a [`State`] needs.
