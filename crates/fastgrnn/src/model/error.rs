@@ -65,13 +65,23 @@ pub enum ModelProblem {
         expected: Vec<usize>,
     },
     /// A tensor of the wrong type.
-    #[error("tensor `{name}` has type {found}, expected F32")]
+    #[error("tensor `{name}` has type {found}, expected {expected}")]
     Type {
         /// Its name.
         name: String,
         /// Its type.
         found: String,
+        /// What the metadata ask for.
+        expected: String,
     },
+    /// An integer model where a float one is needed.
+    #[error(
+        "this is an integer model, a float model is needed; a quantized run keeps it as model_float.safetensors"
+    )]
+    NotFloat,
+    /// A float model where an integer one is needed.
+    #[error("this is a float model, an integer model is needed; make one with `fastgrnn quantize`")]
+    NotInteger,
     /// A value that is NaN or infinite.
     #[error("tensor `{name}`, entry {index}: {value} is not finite")]
     NotFinite {

@@ -4,6 +4,7 @@ use super::{Model, ModelError, ModelProblem, Task};
 use crate::data::{Normalize, Normalizer};
 use crate::files::write_atomic;
 use crate::net::{InitialState, Loss, MAX_LAYERS, MAX_SIZE, Network, Readout, View};
+use crate::quantize::Scales;
 use safetensors::tensor::{Dtype, TensorView};
 use safetensors::{SafeTensors, serialize};
 use serde::{Deserialize, Serialize};
@@ -11,8 +12,11 @@ use serde_json::{Map, Value};
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-/// The format this release writes. It reads all formats up to it.
-pub const FORMAT_VERSION: u64 = 1;
+/// The latest format. This release reads all formats up to it; it writes float models as format 1,
+/// which earlier releases read too, and integer models as format 2.
+pub const FORMAT_VERSION: u64 = 2;
+/// The format of float models.
+const FLOAT_FORMAT: u64 = 1;
 
 /// The metadata key that makes a safetensors file a model.
 const KEY: &str = "fastgrnn";
@@ -50,6 +54,9 @@ struct Metadata {
     dataset: String,
     steps: usize,
     recipe: Map<String, Value>,
+    /// The scales of an integer model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    integer: Option<Scales>,
 }
 
 fn metadata_error(what: impl Into<String>) -> ModelProblem {
@@ -76,9 +83,10 @@ fn shape(view: &View) -> Vec<usize> {
 }
 
 impl Metadata {
-    fn of(model: &Model) -> Self {
+    fn of(model: &Model, integer: Option<Scales>) -> Self {
         Self {
-            format: FORMAT_VERSION,
+            format: if integer.is_some() { FORMAT_VERSION } else { FLOAT_FORMAT },
+            integer,
             network: model.network.clone(),
             task: match model.task {
                 Task::Classes { .. } => TaskKind::Classes,
@@ -180,115 +188,101 @@ const TARGET_MEAN: &str = "target.mean";
 const TARGET_SCALE: &str = "target.scale";
 const INITIAL_STATE: &str = "initial_state";
 
-/// The tensors of a file, taken out one by one.
-struct Tensors<'a>(BTreeMap<String, TensorView<'a>>);
+/// A tensor on its way into a file.
+pub(crate) struct Tensor {
+    name: String,
+    dtype: Dtype,
+    shape: Vec<usize>,
+    data: Vec<u8>,
+}
 
-impl Tensors<'_> {
-    fn take(&mut self, name: &str, expected: Vec<usize>) -> Result<Vec<f32>, ModelProblem> {
-        let name = name.to_owned();
-        let Some(tensor) = self.0.remove(&name) else { return Err(ModelProblem::Missing { name }) };
-        if tensor.dtype() != Dtype::F32 {
-            return Err(ModelProblem::Type { name, found: tensor.dtype().to_string() });
-        }
-        if tensor.shape() != expected {
-            return Err(ModelProblem::Shape { name, found: tensor.shape().to_vec(), expected });
-        }
-        let values = floats(tensor.data());
-        check_finite(&name, &values)?;
-        Ok(values)
+impl Tensor {
+    pub(crate) fn new(name: impl Into<String>, dtype: Dtype, shape: Vec<usize>, data: Vec<u8>) -> Self {
+        Self { name: name.into(), dtype, shape, data }
     }
 }
 
-fn check_finite(name: &str, values: &[f32]) -> Result<(), ModelProblem> {
-    match values.iter().position(|v| !v.is_finite()) {
-        Some(index) => Err(ModelProblem::NotFinite { name: name.to_owned(), index, value: values[index] }),
-        None => Ok(()),
-    }
+/// A model file whose metadata are read; its tensors are taken out one by one.
+pub(crate) struct Opened<'a> {
+    metadata: Metadata,
+    tensors: BTreeMap<String, TensorView<'a>>,
 }
 
-pub(crate) fn floats(bytes: &[u8]) -> Vec<f32> {
-    bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
-}
-
-pub(crate) fn bytes(floats: &[f32]) -> Vec<u8> {
-    floats.iter().flat_map(|v| v.to_le_bytes()).collect()
-}
-
-impl Model {
-    /// The model as the bytes of a file; the same bytes for the same model.
-    pub fn to_bytes(&self) -> Result<Vec<u8>, ModelProblem> {
-        let metadata = Metadata::of(self);
-        metadata.check()?;
-        let layout = self.network.layout();
-        if self.params.len() != layout.len() {
-            let what = format!("{} parameters, the network has {}", self.params.len(), layout.len());
-            return Err(metadata_error(what));
-        }
-        let mut tensors: Vec<(String, Vec<usize>, Vec<u8>)> = Vec::new();
-        for view in layout.views() {
-            let values = &self.params[view.range()];
-            check_finite(&view.name, values)?;
-            tensors.push((view.name.clone(), shape(view), bytes(values)));
-        }
-        for (name, expected) in metadata.others(self.normalizer.mean.len()) {
-            let values: Vec<f32> = match (name, &self.task, &self.initial_state) {
-                (NORMALIZER_MEAN, _, _) => self.normalizer.mean.clone(),
-                (NORMALIZER_SCALE, _, _) => self.normalizer.scale.clone(),
-                (TARGET_MEAN, Task::Values { mean, .. }, _) => mean.clone(),
-                (TARGET_SCALE, Task::Values { scale, .. }, _) => scale.clone(),
-                (_, _, InitialState::Given(values)) if values.len() == 1 => vec![values[0]; expected],
-                (_, _, InitialState::Given(values)) => values.clone(),
-                _ => Vec::new(),
-            };
-            if values.len() != expected {
-                let (name, found) = (name.to_owned(), vec![values.len()]);
-                return Err(ModelProblem::Shape { name, found, expected: vec![expected] });
-            }
-            check_finite(name, &values)?;
-            tensors.push((name.to_owned(), vec![expected], bytes(&values)));
-        }
-        let views = tensors
-            .iter()
-            .map(|(name, shape, data)| {
-                TensorView::new(Dtype::F32, shape.clone(), data).map(|view| (name.as_str(), view))
-            })
-            .collect::<Result<Vec<_>, _>>()
-            .map_err(|e| metadata_error(e.to_string()))?;
-        let json = serde_json::to_value(&metadata).map_err(|e| metadata_error(e.to_string()))?;
-        let header = HashMap::from([(KEY.to_owned(), sorted(json).to_string())]);
-        serialize(views, Some(header)).map_err(|e| metadata_error(e.to_string()))
-    }
-
-    /// Reads the bytes of a model file, which may be anything.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, ModelProblem> {
+impl<'a> Opened<'a> {
+    /// Reads the metadata of a file, which may be anything.
+    pub(crate) fn new(bytes: &'a [u8]) -> Result<Self, ModelProblem> {
         let not_safetensors =
             |e: safetensors::SafeTensorError| ModelProblem::NotSafetensors { what: e.to_string() };
         let (_, header) = SafeTensors::read_metadata(bytes).map_err(not_safetensors)?;
         let file = SafeTensors::deserialize(bytes).map_err(not_safetensors)?;
-        let mut tensors = Tensors(file.tensors().into_iter().collect());
+        let tensors: BTreeMap<String, TensorView<'a>> = file.tensors().into_iter().collect();
         let Some(text) = header.metadata().as_ref().and_then(|m| m.get(KEY)) else {
-            let names: Vec<&str> = tensors.0.keys().take(3).map(String::as_str).collect();
-            return Err(ModelProblem::Foreign { tensors: tensors.0.len(), example: names.join(", ") });
+            let names: Vec<&str> = tensors.keys().take(3).map(String::as_str).collect();
+            return Err(ModelProblem::Foreign { tensors: tensors.len(), example: names.join(", ") });
         };
-        let metadata = Metadata::parse(text)?;
-        let layout = metadata.network.layout();
-        let mut params = Vec::new();
-        for view in layout.views() {
-            params.extend(tensors.take(&view.name, shape(view))?);
+        Ok(Self { metadata: Metadata::parse(text)?, tensors })
+    }
+
+    /// The scales, if it is an integer model.
+    pub(crate) fn scales(&self) -> Option<&Scales> {
+        self.metadata.integer.as_ref()
+    }
+
+    pub(crate) fn network(&self) -> &Network {
+        &self.metadata.network
+    }
+
+    /// Takes out the bytes of a tensor of this type and shape.
+    pub(crate) fn bytes(
+        &mut self,
+        name: &str,
+        dtype: Dtype,
+        expected: Vec<usize>,
+    ) -> Result<&'a [u8], ModelProblem> {
+        let name = name.to_owned();
+        let Some(tensor) = self.tensors.remove(&name) else { return Err(ModelProblem::Missing { name }) };
+        if tensor.dtype() != dtype {
+            let (found, expected) = (tensor.dtype().to_string(), dtype.to_string());
+            return Err(ModelProblem::Type { name, found, expected });
         }
-        let coordinates = tensors.0.get(NORMALIZER_MEAN).map_or(0, |t| t.shape().iter().product());
-        if metadata.normalize == Normalize::PerCoordinate && coordinates % metadata.network.input() != 0 {
+        if tensor.shape() != expected {
+            return Err(ModelProblem::Shape { name, found: tensor.shape().to_vec(), expected });
+        }
+        Ok(tensor.data())
+    }
+
+    pub(crate) fn floats(&mut self, name: &str, expected: Vec<usize>) -> Result<Vec<f32>, ModelProblem> {
+        let values = floats(self.bytes(name, Dtype::F32, expected)?);
+        check_finite(name, &values)?;
+        Ok(values)
+    }
+
+    pub(crate) fn words(&mut self, name: &str, len: usize) -> Result<Vec<i16>, ModelProblem> {
+        let bytes = self.bytes(name, Dtype::I16, vec![len])?;
+        Ok(bytes.chunks_exact(2).map(|b| i16::from_le_bytes([b[0], b[1]])).collect())
+    }
+
+    pub(crate) fn unsigned(&mut self, name: &str, len: usize) -> Result<Vec<u16>, ModelProblem> {
+        let bytes = self.bytes(name, Dtype::U16, vec![len])?;
+        Ok(bytes.chunks_exact(2).map(|b| u16::from_le_bytes([b[0], b[1]])).collect())
+    }
+
+    /// Takes out what is left and makes a model of it, with these parameters.
+    pub(crate) fn finish(mut self, params: Vec<f32>) -> Result<Model, ModelProblem> {
+        let coordinates = self.tensors.get(NORMALIZER_MEAN).map_or(0, |t| t.shape().iter().product());
+        if self.metadata.normalize == Normalize::PerCoordinate && coordinates % self.network().input() != 0 {
             return Err(metadata_error(format!("{coordinates} normalised coordinates are no whole steps")));
         }
         let mut others = BTreeMap::new();
-        for (name, length) in metadata.others(coordinates) {
-            others.insert(name, tensors.take(name, vec![length])?);
+        for (name, length) in self.metadata.others(coordinates) {
+            others.insert(name, self.floats(name, vec![length])?);
         }
-        if let Some(name) = tensors.0.into_keys().next() {
+        if let Some(name) = self.tensors.into_keys().next() {
             return Err(ModelProblem::Extra { name });
         }
         let mut other = |name: &str| others.remove(name).unwrap_or_default();
-        Ok(Self {
+        let metadata = self.metadata;
+        Ok(Model {
             params,
             task: match metadata.task {
                 TaskKind::Classes => Task::Classes { labels: metadata.labels },
@@ -313,6 +307,92 @@ impl Model {
             network: metadata.network,
         })
     }
+}
+
+/// The bytes of a file with these parameters, and what else a model holds.
+pub(crate) fn write_tensors(
+    model: &Model,
+    mut tensors: Vec<Tensor>,
+    integer: Option<Scales>,
+) -> Result<Vec<u8>, ModelProblem> {
+    let metadata = Metadata::of(model, integer);
+    metadata.check()?;
+    for (name, expected) in metadata.others(model.normalizer.mean.len()) {
+        let values: Vec<f32> = match (name, &model.task, &model.initial_state) {
+            (NORMALIZER_MEAN, _, _) => model.normalizer.mean.clone(),
+            (NORMALIZER_SCALE, _, _) => model.normalizer.scale.clone(),
+            (TARGET_MEAN, Task::Values { mean, .. }, _) => mean.clone(),
+            (TARGET_SCALE, Task::Values { scale, .. }, _) => scale.clone(),
+            (_, _, InitialState::Given(values)) if values.len() == 1 => vec![values[0]; expected],
+            (_, _, InitialState::Given(values)) => values.clone(),
+            _ => Vec::new(),
+        };
+        if values.len() != expected {
+            let (name, found) = (name.to_owned(), vec![values.len()]);
+            return Err(ModelProblem::Shape { name, found, expected: vec![expected] });
+        }
+        check_finite(name, &values)?;
+        tensors.push(Tensor::new(name, Dtype::F32, vec![expected], bytes(&values)));
+    }
+    let views = tensors
+        .iter()
+        .map(|t| TensorView::new(t.dtype, t.shape.clone(), &t.data).map(|view| (t.name.as_str(), view)))
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|e| metadata_error(e.to_string()))?;
+    let json = serde_json::to_value(&metadata).map_err(|e| metadata_error(e.to_string()))?;
+    let header = HashMap::from([(KEY.to_owned(), sorted(json).to_string())]);
+    serialize(views, Some(header)).map_err(|e| metadata_error(e.to_string()))
+}
+
+fn check_finite(name: &str, values: &[f32]) -> Result<(), ModelProblem> {
+    match values.iter().position(|v| !v.is_finite()) {
+        Some(index) => Err(ModelProblem::NotFinite { name: name.to_owned(), index, value: values[index] }),
+        None => Ok(()),
+    }
+}
+
+pub(crate) fn floats(bytes: &[u8]) -> Vec<f32> {
+    bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
+}
+
+pub(crate) fn bytes(floats: &[f32]) -> Vec<u8> {
+    floats.iter().flat_map(|v| v.to_le_bytes()).collect()
+}
+
+impl Model {
+    /// The model as the bytes of a file; the same bytes for the same model.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, ModelProblem> {
+        self.network.check()?;
+        let layout = self.network.layout();
+        if self.params.len() != layout.len() {
+            let what = format!("{} parameters, the network has {}", self.params.len(), layout.len());
+            return Err(metadata_error(what));
+        }
+        let mut tensors = Vec::new();
+        for view in layout.views() {
+            let values = &self.params[view.range()];
+            check_finite(&view.name, values)?;
+            tensors.push(Tensor::new(view.name.clone(), Dtype::F32, shape(view), bytes(values)));
+        }
+        write_tensors(self, tensors, None)
+    }
+
+    /// Reads the bytes of a model file, which may be anything.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, ModelProblem> {
+        Self::read(Opened::new(bytes)?)
+    }
+
+    pub(super) fn read(mut file: Opened<'_>) -> Result<Self, ModelProblem> {
+        if file.scales().is_some() {
+            return Err(ModelProblem::NotFloat);
+        }
+        let layout = file.network().layout();
+        let mut params = Vec::new();
+        for view in layout.views() {
+            params.extend(file.floats(&view.name, shape(view))?);
+        }
+        file.finish(params)
+    }
 
     /// Writes the model file, whole or not at all.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), ModelError> {
@@ -323,16 +403,22 @@ impl Model {
 
     /// Reads a model file, which may be anything.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, ModelError> {
-        use std::io::Read;
         let path = path.as_ref();
-        let io = |source| ModelError::Io { path: path.to_owned(), source };
-        let file = std::fs::File::open(path).map_err(io)?;
-        let found = file.metadata().map_err(io)?.len();
-        if found > MAX_FILE {
-            return Err(ModelError::TooLarge { path: path.to_owned(), found, limit: MAX_FILE });
-        }
-        let mut bytes = Vec::new();
-        file.take(MAX_FILE).read_to_end(&mut bytes).map_err(io)?;
+        let bytes = read_file(path)?;
         Self::from_bytes(&bytes).map_err(|problem| ModelError::Invalid { path: path.to_owned(), problem })
     }
+}
+
+/// The bytes of a file that is no larger than a model may be.
+pub(crate) fn read_file(path: &Path) -> Result<Vec<u8>, ModelError> {
+    use std::io::Read;
+    let io = |source| ModelError::Io { path: path.to_owned(), source };
+    let file = std::fs::File::open(path).map_err(io)?;
+    let found = file.metadata().map_err(io)?.len();
+    if found > MAX_FILE {
+        return Err(ModelError::TooLarge { path: path.to_owned(), found, limit: MAX_FILE });
+    }
+    let mut bytes = Vec::new();
+    file.take(MAX_FILE).read_to_end(&mut bytes).map_err(io)?;
+    Ok(bytes)
 }

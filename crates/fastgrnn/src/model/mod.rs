@@ -17,14 +17,16 @@
 //! assert_eq!(model, again);
 //! ```
 
+mod any;
 mod error;
 mod file;
 mod predict;
 mod scorer;
 
+pub use any::AnyModel;
 pub use error::{ModelError, ModelProblem};
 pub use file::FORMAT_VERSION;
-pub(crate) use file::{bytes, floats};
+pub(crate) use file::{Opened, Tensor, bytes, floats, read_file, write_tensors};
 pub use predict::Predictions;
 pub(crate) use scorer::Scorer;
 
@@ -102,6 +104,16 @@ impl Model {
     /// Bytes of the parameters as stored.
     pub fn parameter_bytes(&self) -> usize {
         4 * self.params.len()
+    }
+
+    /// The states that sequences start from, layer by layer; empty for 0 and for random ones.
+    pub(crate) fn start_states(&self) -> Vec<f32> {
+        let units: usize = self.network.layers.iter().map(|c| c.hidden).sum();
+        match &self.initial_state {
+            InitialState::Given(values) if values.len() == 1 => vec![values[0]; units],
+            InitialState::Given(values) => values.clone(),
+            InitialState::Zero | InitialState::Random => Vec::new(),
+        }
     }
 
     /// Names of the classes; empty for regression.

@@ -142,7 +142,7 @@ impl Model {
         Ok((evaluation, predictions))
     }
 
-    fn check_dim(&self, x: &Sequences) -> Result<(), ModelError> {
+    pub(crate) fn check_dim(&self, x: &Sequences) -> Result<(), ModelError> {
         if x.dim() == self.network.input() {
             return Ok(());
         }
@@ -151,7 +151,7 @@ impl Model {
     }
 
     /// The labels with classes numbered as in the model.
-    fn own_labels(&self, y: &Labels) -> Result<Labels, ModelError> {
+    pub(crate) fn own_labels(&self, y: &Labels) -> Result<Labels, ModelError> {
         let expected = match self.task {
             Task::Classes { .. } => "classes",
             Task::Values { .. } => "numbers",

@@ -105,4 +105,25 @@ impl Scorer {
         }
         Ok((all, loss / indices.len().max(1) as f64))
     }
+
+    /// The mean loss of given scores of the sequences at `indices`.
+    pub(crate) fn loss(
+        &mut self,
+        model: &Model,
+        scores: &[f32],
+        x: &Sequences,
+        y: &Labels,
+        indices: &[u32],
+    ) -> Result<f64, ModelError> {
+        let mut loss = 0.0;
+        for (part, scores) in indices.chunks(BATCH).zip(scores.chunks(BATCH * model.network.outputs)) {
+            model.clear(&mut self.batch);
+            for &i in part {
+                model.push(&mut self.batch, x, i as usize)?;
+                model.push_target(&mut self.batch, y, i as usize);
+            }
+            loss += self.engine.loss(scores, &self.batch, model.loss)?.loss * part.len() as f64;
+        }
+        Ok(loss / indices.len().max(1) as f64)
+    }
 }

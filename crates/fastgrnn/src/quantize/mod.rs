@@ -1,7 +1,28 @@
 //! From a float model to one that computes in integers only.
 //!
-//! `docs/integer-arithmetic.md` in the repository specifies what every integer means.
+//! `docs/integer-arithmetic.md` in the repository specifies what every integer means. The steps:
+//! [`quantize`] runs a float model on recorded data, chooses every scale and rounds; the result,
+//! an [`IntegerModel`], holds the integers as data ([`IntegerNetwork`]) and as the image that a
+//! device stores, and predicts with the device's bits.
 
+mod build;
+mod calibrate;
+mod engine;
+mod error;
+mod file;
 mod grid;
+mod image;
+mod model;
+mod network;
+mod saturation;
+mod size;
 
+pub use build::Options;
+pub use engine::IntegerScores;
+pub use error::QuantizeError;
+pub(crate) use file::Scales;
 pub use grid::Grid;
+pub use model::{HostModel, IntegerModel, quantize};
+pub use network::{InputScale, IntegerFactors, IntegerLayer, IntegerMatrix, IntegerNetwork};
+pub use saturation::{SaturationRow, Saturations};
+pub use size::{Sizes, paper_way};
