@@ -3,7 +3,7 @@
 use crate::console::Console;
 use crate::interrupt;
 use fastgrnn::report::{count, duration, fraction, number};
-use fastgrnn::train::{EpochReport, Observer, Progress, SeedResult, SeedStarted, Stage};
+use fastgrnn::train::{EpochReport, Observer, Pass, Progress, SeedResult, SeedStarted};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::time::{Duration, Instant};
 
@@ -38,9 +38,9 @@ impl Watcher {
         }
     }
 
-    fn name(&self, seed: u64, stage: Stage) -> String {
+    fn name(&self, seed: u64, pass: Pass) -> String {
         let mut name = if self.seeds > 1 { format!("seed {seed}") } else { "training".to_owned() };
-        if stage == Stage::Refit {
+        if pass == Pass::Refit {
             name.push_str(", refit");
         }
         name
@@ -100,7 +100,7 @@ impl Observer for Watcher {
         self.last_draw = Some(Instant::now());
         let length = (event.epochs * event.batches) as u64;
         let done = ((event.epoch - 1) * event.batches + event.batch) as u64;
-        let prefix = self.name(event.seed, event.stage);
+        let prefix = self.name(event.seed, event.pass);
         let fresh = self.bar.as_ref().is_none_or(|b| b.prefix() != prefix);
         if fresh {
             self.finish_bar();
@@ -132,7 +132,7 @@ impl Observer for Watcher {
             self.last_line.is_none_or(|t| t.elapsed() >= BETWEEN_LINES) || report.epoch == report.epochs;
         if due {
             self.last_line = Some(Instant::now());
-            let name = self.name(report.seed, report.stage);
+            let name = self.name(report.seed, report.pass);
             self.line(&format!("{name}: {}", epoch_text(report)));
         }
     }

@@ -11,7 +11,7 @@ use common::{Stopper, classes, numbers, options, recipe, trained};
 use fastgrnn::data::Labels;
 use fastgrnn::model::Model;
 use fastgrnn::train::{
-    ClassWeight, ConfigError, EpochReport, Observer, Optimizer, Progress, Recipe, Refit, Silent, Stage,
+    ClassWeight, ConfigError, EpochReport, Observer, Optimizer, Pass, Progress, Recipe, Refit, Silent,
     TrainError, run,
 };
 use std::path::Path;
@@ -107,7 +107,7 @@ fn a_refit_trains_on_all_sequences_for_the_epochs_its_setting_says() {
         let recipe = Recipe { epochs: Some(6), refit: Some(refit), ..recipe() };
         let summary = trained(&recipe, &data, folder.path());
         let history = metrics(folder.path());
-        let refitted: Vec<_> = history.iter().filter(|r| r.stage == Stage::Refit).collect();
+        let refitted: Vec<_> = history.iter().filter(|r| r.pass == Pass::Refit).collect();
         assert!(refitted.iter().all(|r| r.val_loss.is_none()));
         assert!(summary.val.is_some());
         (refitted.len(), summary.seeds[0].best_epoch, std::fs::read(&summary.model).unwrap())
@@ -220,12 +220,24 @@ fn eventful() -> Recipe {
     }
 }
 
+/// The same with every kind of stage; grids and supports change within a few batches.
+fn staged() -> Recipe {
+    Recipe {
+        sparsity_w: Some(0.5),
+        sparsity_u: Some(0.3),
+        sparsity_head: Some(0.8),
+        quantize: Some(true),
+        stages: Some("dense:1/4,project:1/4:every=3:gradual,frozen:1/4,quantized:1/4".parse().unwrap()),
+        ..eventful()
+    }
+}
+
 #[test]
 fn the_model_is_the_same_on_one_and_on_several_threads() {
     let data = classes(90, 3, 9);
     let models = [1, 2, 3].map(|threads| {
         let folder = tempfile::tempdir().unwrap();
-        let config = eventful().resolve(&data).unwrap();
+        let config = staged().resolve(&data).unwrap();
         let options = fastgrnn::train::RunOptions { threads, ..options(folder.path()) };
         run(&config, &data, &options, &mut Silent).unwrap();
         outcome(folder.path(), 0..2)
@@ -236,8 +248,17 @@ fn the_model_is_the_same_on_one_and_on_several_threads() {
 
 #[test]
 fn stopping_after_any_batch_and_resuming_changes_nothing() {
+    stop_and_resume(eventful());
+}
+
+#[test]
+fn stopping_in_any_stage_and_resuming_changes_nothing() {
+    stop_and_resume(staged());
+}
+
+fn stop_and_resume(recipe: Recipe) {
     let data = classes(60, 2, 8);
-    let config = eventful().resolve(&data).unwrap();
+    let config = recipe.resolve(&data).unwrap();
     let whole = tempfile::tempdir().unwrap();
     let mut counter = Stopper::after(usize::MAX);
     run(&config, &data, &options(whole.path()), &mut counter).unwrap();
@@ -300,7 +321,7 @@ fn dying_at_any_point_and_resuming_changes_nothing() {
 fn dying_between_checkpoints_inside_an_epoch_and_resuming_changes_nothing() {
     let data = classes(60, 2, 8);
     // Due after every batch: each checkpoint but the last of an epoch lies inside one.
-    let recipe = Recipe { checkpoint_every: Some(1e-9), ..eventful() };
+    let recipe = Recipe { checkpoint_every: Some(1e-9), ..staged() };
     let config = recipe.resolve(&data).unwrap();
     let whole = tempfile::tempdir().unwrap();
     run(&config, &data, &options(whole.path()), &mut Silent).unwrap();

@@ -6,7 +6,7 @@ use crate::data::{Dataset, Examples};
 use crate::metrics::{Evaluation, Scores};
 use crate::model::Model;
 use crate::report::count;
-use crate::train::{Config, SeedRecord, Stage, Summary};
+use crate::train::{Config, Pass, SeedRecord, Summary};
 
 impl RunReport {
     /// The report of a run: its summary, its settings, what each seed left behind, the model that
@@ -114,7 +114,7 @@ fn seed_row(record: &SeedRecord, best_seed: u64) -> SeedRow {
 }
 
 fn curve(record: &SeedRecord) -> Curve {
-    let epochs = record.history.iter().filter(|e| e.stage == Stage::Choose);
+    let epochs = record.history.iter().filter(|e| e.pass == Pass::Choose);
     let points = epochs.map(|e| Point {
         epoch: e.epoch,
         train_loss: Some(e.train_loss),

@@ -4,12 +4,14 @@
 //! same bits as never having stopped. It is one safetensors file, replaced as a whole.
 
 use super::TrainError;
-use super::observe::{EpochReport, Stage};
+use super::constraint::Constraint;
+use super::observe::{EpochReport, Pass};
 use super::optim::Optim;
 use super::settings::ClassWeight;
 use crate::files::write_atomic;
 use crate::metrics::Scores;
 use crate::model::{bytes, floats};
+use crate::quantize::Grid;
 use safetensors::tensor::{Dtype, TensorView};
 use safetensors::{SafeTensors, serialize};
 use serde::{Deserialize, Serialize};
@@ -53,8 +55,9 @@ pub(super) struct Place {
     pub seed: u64,
     /// Fingerprint of the data.
     pub data: String,
-    pub stage: Stage,
-    /// Epochs done in this stage.
+    #[serde(alias = "stage")]
+    pub pass: Pass,
+    /// Epochs done in this pass.
     pub epoch: usize,
     /// Batches done in the current epoch.
     pub batch: usize,
@@ -62,10 +65,16 @@ pub(super) struct Place {
     pub loss: f64,
     pub correct: u64,
     pub rows: u64,
-    /// Loss of the stage's first batch.
+    /// Loss of the pass's first batch.
     pub first_loss: Option<f64>,
     pub best: Option<Best>,
-    /// Epochs that the choosing stage ran, once it is over.
+    /// What the stages hold the parameters to; its mask is a tensor of the file.
+    #[serde(default)]
+    pub constraint: Constraint,
+    /// Grids of the chosen parameters, where they have some.
+    #[serde(default)]
+    pub chosen_grids: Vec<Grid>,
+    /// Epochs that the choosing pass ran, once it is over.
     pub chosen_after: Option<usize>,
     pub optim_steps: u64,
     /// Seconds spent in the current epoch, and on the seed before it.
@@ -91,7 +100,7 @@ impl State {
         let place = Place {
             seed,
             data,
-            stage: Stage::Choose,
+            pass: Pass::Choose,
             epoch: 0,
             batch: 0,
             loss: 0.0,
@@ -99,6 +108,8 @@ impl State {
             rows: 0,
             first_loss: None,
             best: None,
+            constraint: Constraint::default(),
+            chosen_grids: Vec::new(),
             chosen_after: None,
             optim_steps: 0,
             epoch_seconds: 0.0,
@@ -108,10 +119,17 @@ impl State {
         Self { place, params, optim, best_params: Vec::new() }
     }
 
-    /// Ends the choosing stage and begins the refit from fresh parameters.
+    /// Takes the present parameters for the best so far.
+    pub(super) fn choose(&mut self) {
+        self.best_params.clone_from(&self.params);
+        self.place.chosen_grids.clone_from(&self.place.constraint.grids);
+    }
+
+    /// Ends the choosing pass and begins the refit from fresh parameters.
     pub(super) fn begin_refit(&mut self, params: Vec<f32>, optim: Optim) {
+        self.place.constraint = Constraint::default();
         self.place.chosen_after = Some(self.place.epoch);
-        self.place.stage = Stage::Refit;
+        self.place.pass = Pass::Refit;
         self.place.epoch = 0;
         self.place.first_loss = None;
         self.clear_epoch();
@@ -142,6 +160,9 @@ impl State {
             let view = TensorView::new(Dtype::F32, vec![*len], data).map_err(|e| damaged(e.to_string()))?;
             tensors.push((*name, view));
         }
+        let mask = &self.place.constraint.mask;
+        let view = TensorView::new(Dtype::U8, vec![mask.len()], mask).map_err(|e| damaged(e.to_string()))?;
+        tensors.push(("mask", view));
         let place = serde_json::to_string(&self.place).map_err(|e| damaged(e.to_string()))?;
         let file = serialize(tensors, Some(HashMap::from([(KEY.to_owned(), place)])))
             .map_err(|e| damaged(e.to_string()))?;
@@ -160,7 +181,7 @@ impl State {
         let tensors = SafeTensors::deserialize(&file).map_err(|e| damaged(e.to_string()))?;
         let text = header.metadata().as_ref().and_then(|m| m.get(KEY));
         let text = text.ok_or_else(|| damaged("not a checkpoint".into()))?;
-        let place: Place = serde_json::from_str(text).map_err(|e| damaged(e.to_string()))?;
+        let mut place: Place = serde_json::from_str(text).map_err(|e| damaged(e.to_string()))?;
         if place.seed != self.place.seed {
             return Err(damaged(format!("the checkpoint is of seed {}", place.seed)));
         }
@@ -175,7 +196,17 @@ impl State {
         self.params = take("params", self.params.len())?;
         self.optim.first = take("first", self.optim.first.len())?;
         self.optim.second = take("second", self.optim.second.len())?;
-        self.best_params = take("best", if place.best.is_some() { self.params.len() } else { 0 })?;
+        let chosen = place.best.is_some() || place.pass == Pass::Refit;
+        self.best_params = take("best", if chosen { self.params.len() } else { 0 })?;
+        // Checkpoints of before there were stages have no mask.
+        if let Ok(mask) = tensors.tensor("mask") {
+            let mask = mask.data();
+            if !mask.is_empty() && mask.len() != self.params.len() {
+                let (found, expected) = (mask.len(), self.params.len());
+                return Err(damaged(format!("`mask` has {found} entries, expected {expected}")));
+            }
+            place.constraint.mask = mask.to_vec();
+        }
         self.optim.steps = place.optim_steps;
         self.place = place;
         Ok(true)
@@ -192,6 +223,9 @@ mod tests {
         state.place.loss = 0.1 + 0.2;
         state.place.best = Some(Best { epoch: 2, score: Some(1.0 / 3.0), loss: 1.0 / 7.0 });
         state.best_params = vec![f32::MIN_POSITIVE; 4];
+        state.place.constraint.mask = vec![1, 0, 1, 1];
+        state.place.constraint.grids = vec![Grid { exponent: 6 }, Grid { exponent: -2 }];
+        state.place.chosen_grids = vec![Grid { exponent: 9 }];
         state.optim.steps = 7;
         state.optim.second[1] = 1e-30;
         state

@@ -13,11 +13,13 @@
 //! | weight-decay | 1e-4 | models this size overfit before they run out of capacity |
 //! | hidden | 16 under 100 sequences, 32 under 1,000, else 64 | parameters in proportion to data |
 //! | start | slow | decisive on long sequences |
+//! | stages | dense; with a sparsity the paper's thirds: dense, projected every 15 batches, frozen; with `quantize` the last sixth through the integer grids | what the measurements in `docs/training.md` rest on |
 //! | val-split, val-group | 0.2, by group where there are groups (an error where they cannot be split) | windows of one subject resemble each other |
 //! | augment | rotate 0.25, scale 0.1 where axes are named, else none | the largest gain measured on inertial data, wrong elsewhere |
 
 use super::recipe::Recipe;
 use super::settings::{AugmentSetting, Axes, ClassWeight, Optimizer, Rank, Refit, ScalarSetting, Schedule};
+use super::stage::{StageKind, Stages};
 use crate::cells::{CELLS, Cell, CellKind, Declaration, Nonlinearity, Scalar, Scalars, Start};
 use crate::data::{
     Augment, DataError, Dataset, Examples, LabelKind, Labels, Normalize, SplitBy, validation_split,
@@ -97,10 +99,20 @@ pub struct Config {
     pub zeta: ScalarSetting,
     /// FastGRNN's ν.
     pub nu: ScalarSetting,
+    /// Fraction kept of W, or of each of its factors.
+    pub sparsity_w: f64,
+    /// Fraction kept of U, or of each of its factors.
+    pub sparsity_u: f64,
+    /// Fraction kept of the head.
+    pub sparsity_head: f64,
+    /// Whether the result is the integer model.
+    pub quantize: bool,
     /// Starting values.
     pub start: Start,
     /// State before the first step.
     pub initial_state: InitialState,
+    /// What the run does with its parameters, one stage after the other.
+    pub stages: Stages,
     /// Passes over the training data.
     pub epochs: usize,
     /// Sequences in an optimiser step.
@@ -236,6 +248,14 @@ pub enum ConfigError {
         /// All parameters.
         params: usize,
     },
+    /// Stages that contradict one another or other settings.
+    #[error("stages = {stages}: {what}")]
+    Stages {
+        /// The stages, as they would be written.
+        stages: String,
+        /// What is wrong and what to try.
+        what: String,
+    },
     /// A setting that nothing would read.
     #[error("{key} = {value}: {why}; leave it out, or choose {instead}")]
     Unused {
@@ -344,8 +364,13 @@ impl Recipe {
             beta: r.beta.unwrap_or_default(),
             zeta: r.zeta.unwrap_or_default(),
             nu: r.nu.unwrap_or_default(),
+            sparsity_w: r.sparsity_w.unwrap_or(1.0),
+            sparsity_u: r.sparsity_u.unwrap_or(1.0),
+            sparsity_head: r.sparsity_head.unwrap_or(1.0),
+            quantize: r.quantize.unwrap_or(false),
             start: r.start.unwrap_or_default(),
             initial_state: r.initial_state.clone().unwrap_or_default(),
+            stages: Stages::usual(false, false),
             epochs: 1,
             batch,
             lr: r.lr.unwrap_or(match (optimizer, cell) {
@@ -391,8 +416,13 @@ impl Recipe {
             Schedule::Halving => Some(r.decay_every.unwrap_or(config.epochs as f64 / 4.0)),
             Schedule::Constant | Schedule::Cosine => None,
         };
+        config.stages = match &r.stages {
+            Some(stages) => stages.clone(),
+            None => Stages::usual(config.sparse(), config.quantize),
+        };
         config.check_values()?;
         config.check_applies()?;
+        config.check_stages(config.epochs.saturating_mul(part.div_ceil(batch.max(1)).max(1)))?;
         if let Some(every) = config.decay_every
             && every * (part.div_ceil(batch) as f64) < 0.5
         {
@@ -516,6 +546,21 @@ impl Config {
         Network::new(layers.collect(), outputs)
     }
 
+    /// The kept fraction of the weight view called `name`.
+    pub(super) fn kept(&self, name: &str) -> f64 {
+        match name.split_once('.') {
+            Some(("head", _)) => self.sparsity_head,
+            Some((_, name)) if name.starts_with('w') => self.sparsity_w,
+            Some((_, name)) if name.starts_with('u') => self.sparsity_u,
+            _ => 1.0,
+        }
+    }
+
+    /// Whether any matrix is to lose entries.
+    fn sparse(&self) -> bool {
+        [self.sparsity_w, self.sparsity_u, self.sparsity_head].iter().any(|&kept| kept < 1.0)
+    }
+
     /// The augmentation of this data's training sequences.
     pub fn augmentation(&self, data: &Dataset) -> Augment {
         Augment {
@@ -605,6 +650,14 @@ impl Config {
         number((0.0..1.0).contains(&self.val_split), "val-split", self.val_split, share)?;
         number((0.0..1.0).contains(&self.warmup), "warmup", self.warmup, share)?;
         number((0.0..1.0).contains(&self.momentum), "momentum", self.momentum, share)?;
+        for (key, value) in [
+            ("sparsity-w", self.sparsity_w),
+            ("sparsity-u", self.sparsity_u),
+            ("sparsity-head", self.sparsity_head),
+        ] {
+            let kept = "it is the fraction kept, above 0 and at most 1";
+            number(value > 0.0 && value <= 1.0, key, value, kept)?;
+        }
         // Steps are taken in f32, where 1e39 is infinite and 1e-46 is 0.
         let usable = |value: f64| (value as f32) > 0.0 && (value as f32).is_finite();
         number(usable(self.lr), "lr", self.lr, "it must be a number above 0 that an f32 can hold")?;
@@ -696,6 +749,51 @@ impl Config {
             return unused("momentum", self.momentum.to_string(), why, "--optimizer nesterov".into());
         }
         Ok(())
+    }
+
+    /// Refuses stages that contradict one another or the settings about sparsity and integers.
+    fn check_stages(&self, batches: usize) -> Result<(), ConfigError> {
+        let refuse =
+            |what: &str| Err(ConfigError::Stages { stages: self.stages.to_string(), what: what.to_owned() });
+        let kinds: Vec<StageKind> = self.stages.0.iter().map(|s| s.kind).collect();
+        if batches < kinds.len() {
+            return refuse(&format!(
+                "{} stages need more than {batches} batches; give more --epochs",
+                kinds.len()
+            ));
+        }
+        let mut support = false;
+        for (i, kind) in kinds.iter().enumerate() {
+            match kind {
+                StageKind::Project { .. } if !self.sparse() => {
+                    return refuse(
+                        "nothing is sparse; set --sparsity-w, --sparsity-u or --sparsity-head below 1",
+                    );
+                }
+                StageKind::Frozen if !support => {
+                    return refuse("a frozen stage holds what a project stage kept; put one before it");
+                }
+                StageKind::Quantized if !self.quantize => {
+                    return refuse("a quantized stage trains for integers; add --quantize");
+                }
+                StageKind::Quantized if i + 1 < kinds.len() => {
+                    return refuse("nothing may follow a quantized stage");
+                }
+                StageKind::Project { .. } => support = true,
+                StageKind::Dense => support = false,
+                StageKind::Frozen | StageKind::Quantized => {}
+            }
+        }
+        if self.sparse() && !support {
+            return refuse("a sparsity below 1 needs a project stage, and no dense one after it");
+        }
+        let last = kinds.iter().rev().find(|kind| kind.projects());
+        match last {
+            Some(StageKind::Project { keep: Some(_), .. }) => {
+                refuse("keep is for a stage on the way; the last projection goes down to the sparsity")
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Splits off every seed's validation part once, so that nothing is left behind if one fails.

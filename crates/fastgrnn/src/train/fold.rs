@@ -1,9 +1,9 @@
-//! One stage's view of the data: which sequences, how normalised, how weighted, in what order.
+//! One pass's view of the data: which sequences, how normalised, how weighted, in what order.
 //!
-//! Everything random is keyed by seed, stage, epoch and sequence, so a batch is the same whoever
+//! Everything random is keyed by seed, pass, epoch and sequence, so a batch is the same whoever
 //! makes it and whenever.
 
-use super::observe::Stage;
+use super::observe::Pass;
 use super::settings::ClassWeight;
 use super::{Config, TrainError};
 use crate::batch::Batch;
@@ -23,7 +23,7 @@ pub(super) struct Fold<'a> {
     /// Weight of each class; empty if all count the same.
     weights: Vec<f32>,
     seed: u64,
-    stage: Stage,
+    pass: Pass,
     batch_size: usize,
     order: Vec<u32>,
     scratch: Vec<f32>,
@@ -34,7 +34,7 @@ impl<'a> Fold<'a> {
         config: &Config,
         data: &'a Dataset,
         seed: u64,
-        stage: Stage,
+        pass: Pass,
         indices: Vec<u32>,
     ) -> Result<Self, TrainError> {
         let examples = &data.train;
@@ -65,7 +65,7 @@ impl<'a> Fold<'a> {
             indices,
             examples,
             seed,
-            stage,
+            pass,
         })
     }
 
@@ -77,7 +77,7 @@ impl<'a> Fold<'a> {
     /// Puts the sequences into the order of `epoch`, which counts from 0.
     pub(super) fn shuffle(&mut self, epoch: usize) {
         self.order.copy_from_slice(&self.indices);
-        Rng::keyed(self.seed, &[stream::SHUFFLE, self.stage as u64, epoch as u64]).shuffle(&mut self.order);
+        Rng::keyed(self.seed, &[stream::SHUFFLE, self.pass as u64, epoch as u64]).shuffle(&mut self.order);
     }
 
     fn range(&self, batch: usize) -> Range<usize> {
@@ -91,7 +91,7 @@ impl<'a> Fold<'a> {
         let dim = self.examples.x.dim();
         for at in self.range(number) {
             let i = self.order[at] as usize;
-            let key = [stream::AUGMENT, self.stage as u64, epoch as u64, i as u64];
+            let key = [stream::AUGMENT, self.pass as u64, epoch as u64, i as u64];
             let mut rng = Rng::keyed(self.seed, &key);
             self.scratch.clear();
             self.scratch.extend_from_slice(self.examples.x.get(i));
@@ -99,7 +99,7 @@ impl<'a> Fold<'a> {
             self.model.normalizer.apply(&mut self.scratch, dim)?;
             self.augment.after(&mut self.scratch, &mut rng);
             batch.push(&self.scratch);
-            self.model.push_initial(batch, ((self.stage as u64) << 32) + epoch as u64, i);
+            self.model.push_initial(batch, ((self.pass as u64) << 32) + epoch as u64, i);
             self.model.push_target(batch, &self.examples.y, i);
             if let (Labels::Class { index, .. }, false) = (&self.examples.y, self.weights.is_empty()) {
                 batch.weights.push(self.weights[index[i] as usize]);

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// Which of a seed's two trainings an event belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Stage {
+pub enum Pass {
     /// On the training part, to choose an epoch on the validation part.
     Choose,
     /// On all training data, from a fresh start.
@@ -42,7 +42,7 @@ pub struct Progress {
     /// The seed.
     pub seed: u64,
     /// Which of its trainings.
-    pub stage: Stage,
+    pub pass: Pass,
     /// The epoch, from 1.
     pub epoch: usize,
     /// Epochs planned.
@@ -61,7 +61,8 @@ pub struct EpochReport {
     /// The seed.
     pub seed: u64,
     /// Which of its trainings.
-    pub stage: Stage,
+    #[serde(rename = "stage")]
+    pub pass: Pass,
     /// The epoch, from 1.
     pub epoch: usize,
     /// Epochs planned.

@@ -17,6 +17,7 @@
 #[cfg(feature = "clap")]
 use super::choice::one_of;
 use super::settings::{AugmentSetting, Axes, ClassWeight, Optimizer, Rank, Refit, ScalarSetting, Schedule};
+use super::stage::Stages;
 use crate::cells::{CellKind, Nonlinearity, Start};
 use crate::data::{LabelKind, Normalize, Request};
 use crate::net::{InitialState, Loss};
@@ -151,8 +152,23 @@ recipe! {
         /// State before the first step: zero, random, or numbers such as 0.1,-0.2 [default: zero]
         #[cfg_attr(feature = "clap", arg(value_name = "zero|random|X,…", allow_hyphen_values = true))]
         initial_state: InitialState,
+        /// Fraction kept of the input matrix, or of each of its factors [default: 1, dense]
+        #[cfg_attr(feature = "clap", arg(value_name = "KEPT"))]
+        sparsity_w: f64,
+        /// Fraction kept of the recurrent matrix, or of each of its factors [default: 1, dense]
+        #[cfg_attr(feature = "clap", arg(value_name = "KEPT"))]
+        sparsity_u: f64,
+        /// Fraction kept of the head's matrix [default: 1, dense]
+        #[cfg_attr(feature = "clap", arg(value_name = "KEPT"))]
+        sparsity_head: f64,
+        /// Deliver a model that computes in integers only, beside the float one [default: false]
+        #[cfg_attr(feature = "clap", arg(num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "true|false"))]
+        quantize: bool,
     }
     "Training" {
+        /// What the run does with its parameters, as KIND:SHARE of its batches: dense, project (every=N batches, gradual, keep=X), frozen, quantized [default: dense:1; sparse: dense:1/3,project:1/3:every=15,frozen:1/3; with quantize the last 1/6 is quantized]
+        #[cfg_attr(feature = "clap", arg(value_name = "KIND:SHARE,…"))]
+        stages: Stages,
         /// Passes over the training data [default: about 8,000 optimiser steps, 30 to 200 epochs; more for few sequences, fewer where two cores would need over ten minutes]
         #[cfg_attr(feature = "clap", arg(value_name = "N"))]
         epochs: usize,

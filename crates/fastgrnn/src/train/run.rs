@@ -4,9 +4,9 @@ use super::checkpoint::Best;
 use super::config::PLACE_KEYS;
 use super::fold::fingerprint;
 use super::observe::{EpochReport, Observer};
-use super::seed::{Job, METRICS, MODEL, RESULT, SeedRun, metrics_line, write_json};
+use super::seed::{Job, METRICS, MODEL, MODEL_FLOAT, RESULT, SeedRun, metrics_line, write_json};
 use super::summary::{Bytes, SeedRecord, SeedResult, Summary};
-use super::{Config, TrainError};
+use super::{Config, Recipe, TrainError};
 use crate::data::Dataset;
 use crate::files::write_atomic;
 use crate::metrics::Scores;
@@ -74,7 +74,7 @@ pub fn run(
         return Err(TrainError::Occupied { out });
     }
     let _lock = lock(&out)?;
-    open_folder(config, &out, options.resume)?;
+    open_folder(config, data, &out, options.resume)?;
     let scorer = Scorer::new(&config.network(data), options.threads)?;
     let mut job = Job { config, data, out: &out, fingerprint: fingerprint(data), scorer, observer };
     let mut records: Vec<SeedRecord> = Vec::new();
@@ -122,7 +122,7 @@ fn lock(out: &Path) -> Result<File, TrainError> {
 const LOCK: &str = ".lock";
 
 /// Claims the run folder for `config`, or checks that it already is this configuration's.
-fn open_folder(config: &Config, out: &Path, resume: bool) -> Result<(), TrainError> {
+fn open_folder(config: &Config, data: &Dataset, out: &Path, resume: bool) -> Result<(), TrainError> {
     let path = out.join(CONFIG_FILE);
     let damaged = |what: String| TrainError::Damaged { path: path.clone(), what };
     let stored = match std::fs::read_to_string(&path) {
@@ -135,6 +135,9 @@ fn open_folder(config: &Config, out: &Path, resume: bool) -> Result<(), TrainErr
         return Err(TrainError::Occupied { out: out.to_owned() });
     }
     let table = |text: &str| toml::from_str::<toml::Table>(text).map_err(|e| damaged(e.to_string()));
+    // A run of an earlier version lacks the keys that came since; their defaults do what it did.
+    let completed = Recipe::from_toml_str(&stored, &path.display().to_string()).map(|r| r.resolve(data));
+    let stored = if let Ok(Ok(completed)) = completed { completed.to_toml() } else { stored };
     let (before, now) = (table(&stored)?, table(&config.to_toml())?);
     // Where the data lie may change: they are judged by what they hold.
     let mut keys: Vec<&String> = before.keys().chain(now.keys()).collect();
@@ -163,6 +166,7 @@ fn finished(folder: &Path) -> Result<Option<SeedRecord>, TrainError> {
         .map_err(|e| TrainError::Damaged { path: path.clone(), what: e.to_string() })?;
     // The folder may have been moved since.
     record.result.model = folder.join(MODEL);
+    record.result.model_float = record.result.model_float.map(|_| folder.join(MODEL_FLOAT));
     Ok(record.into())
 }
 
@@ -181,18 +185,24 @@ fn summarize(
 ) -> Result<Summary, TrainError> {
     let seeds: Vec<SeedResult> = records.into_iter().map(|r| r.result).collect();
     let best = best_seed(&seeds, config);
-    let model = out.join(MODEL);
-    let bytes = std::fs::read(&best.model).map_err(io(&best.model))?;
-    write_atomic(&model, &bytes).map_err(io(&model))?;
+    let copy = |from: &Path, name: &str| {
+        let (to, bytes) = (out.join(name), std::fs::read(from).map_err(io(from))?);
+        write_atomic(&to, &bytes).map_err(io(&to))?;
+        Ok::<PathBuf, TrainError>(to)
+    };
+    let model = copy(&best.model, MODEL)?;
+    let model_float = best.model_float.as_ref().map(|from| copy(from, MODEL_FLOAT)).transpose()?;
     let collect =
         |of: fn(&SeedResult) -> Option<Scores>| -> Option<Vec<Scores>> { seeds.iter().map(of).collect() };
     let val = collect(|s| s.val.clone()).and_then(|all| Scores::mean_and_deviation(&all));
     let test = collect(|s| s.test.clone()).and_then(|all| Scores::mean_and_deviation(&all));
     let (test, test_sd) = test.map_or((None, None), |(mean, sd)| (Some(mean), sd));
+    let float = collect(|s| s.test_float.clone()).and_then(|all| Scores::mean_and_deviation(&all));
     let params = config.network(data).layout().len();
     let summary = Summary {
         run: out.to_owned(),
         model,
+        model_float,
         cell: config.cell.name().to_owned(),
         params,
         bytes: Bytes { total: 4 * params },
@@ -201,6 +211,7 @@ fn summarize(
         val: val.map(|(mean, _)| mean),
         test,
         test_sd,
+        test_float: float.map(|(mean, _)| mean),
         best_seed: best.seed,
         seeds: seeds.clone(),
     };

@@ -1,8 +1,9 @@
 //! One seed: choose an epoch on the validation part, refit if asked, read the test set once.
 
 use super::checkpoint::{Best, State};
+use super::constraint::{Course, settle};
 use super::fold::Fold;
-use super::observe::{EpochReport, Observer, Progress, SeedStarted, Stage};
+use super::observe::{EpochReport, Observer, Pass, Progress, SeedStarted};
 use super::optim::{Optim, clip_norm};
 use super::schedule::Rate;
 use super::settings::Refit;
@@ -45,6 +46,8 @@ pub(super) struct SeedRun<'j, 'a> {
     state: State,
     batch: Batch,
     gradient: Vec<f32>,
+    /// The parameters on their grids, where there are grids.
+    rounded: Vec<f32>,
     written: Instant,
     clock: Instant,
 }
@@ -63,7 +66,8 @@ impl<'j, 'a> SeedRun<'j, 'a> {
         }
         let batch = Batch::new(network.input());
         let now = Instant::now();
-        Ok(Self { job, layout, folder, seed, state, batch, gradient, written: now, clock: now })
+        let rounded = Vec::new();
+        Ok(Self { job, layout, folder, seed, state, batch, gradient, rounded, written: now, clock: now })
     }
 
     /// Epochs already done, for `metrics.jsonl` to start with.
@@ -87,33 +91,35 @@ impl<'j, 'a> SeedRun<'j, 'a> {
             epochs: config.epochs,
             resumed_after: self.state.place.history.len(),
         });
-        let mut fold = Fold::new(config, self.job.data, self.seed, Stage::Choose, train)?;
-        if self.state.place.stage == Stage::Choose {
+        let mut fold = Fold::new(config, self.job.data, self.seed, Pass::Choose, train)?;
+        if self.state.place.pass == Pass::Choose {
             self.train(&mut fold, &val, config.epochs)?;
         }
         let mut chosen = fold.model;
         let best = self.state.place.best;
+        if best.is_none() && self.state.place.pass == Pass::Choose {
+            self.state.choose();
+        }
         if config.refit != Refit::None {
             let best_epoch = best.map_or(config.epochs, |b| b.epoch);
             let epochs = if config.refit == Refit::Full { config.epochs } else { best_epoch };
-            if self.state.place.stage == Stage::Choose {
+            if self.state.place.pass == Pass::Choose {
                 let (params, optim) = fresh(config, self.job.data, self.seed);
                 self.state.begin_refit(params, optim);
                 self.checkpoint()?;
             }
             let all = (0..examples.len() as u32).collect();
-            let mut fold = Fold::new(config, self.job.data, self.seed, Stage::Refit, all)?;
+            let mut fold = Fold::new(config, self.job.data, self.seed, Pass::Refit, all)?;
             self.train(&mut fold, &[], epochs)?;
             chosen.params = std::mem::take(&mut self.state.best_params);
             let refitted = Model { params: std::mem::take(&mut self.state.params), ..fold.model };
-            return self.record(&chosen, &val, refitted);
+            return self.record(chosen, &val, refitted);
         }
-        let of = if best.is_some() { &mut self.state.best_params } else { &mut self.state.params };
-        chosen.params = std::mem::take(of);
-        self.record(&chosen.clone(), &val, chosen)
+        chosen.params = std::mem::take(&mut self.state.best_params);
+        self.record(chosen.clone(), &val, chosen)
     }
 
-    /// Runs a stage up to `epochs` epochs of its schedule.
+    /// Runs a pass up to `epochs` epochs of its schedule.
     fn train(&mut self, fold: &mut Fold, val: &[u32], epochs: usize) -> Result<(), TrainError> {
         let config = self.job.config;
         let batches = fold.batches();
@@ -125,6 +131,8 @@ impl<'j, 'a> SeedRun<'j, 'a> {
             warmup: (config.warmup * total as f64).round() as u64,
             every: (config.decay_every.unwrap_or(0.0) * batches as f64).round() as u64,
         };
+        // A shortened refit goes through all stages in the epochs it has.
+        let course = Course::new(config, &self.layout, epochs as u64 * batches as u64);
         self.clock = Instant::now();
         while self.state.place.epoch < epochs && !self.out_of_patience() {
             let epoch = self.state.place.epoch;
@@ -135,11 +143,11 @@ impl<'j, 'a> SeedRun<'j, 'a> {
                     let out = self.job.out.to_owned();
                     return Err(TrainError::Interrupted { seed: self.seed, epoch: epoch + 1, out });
                 }
-                let loss = self.step(fold, &rate)?;
+                let loss = self.step(fold, &rate, &course)?;
                 let place = &self.state.place;
                 self.job.observer.progress(&Progress {
                     seed: self.seed,
-                    stage: place.stage,
+                    pass: place.pass,
                     epoch: epoch + 1,
                     epochs,
                     batch: place.batch,
@@ -148,21 +156,27 @@ impl<'j, 'a> SeedRun<'j, 'a> {
                 });
                 self.checkpoint_if_due()?;
             }
-            self.end_epoch(fold, val, epochs, &rate)?;
+            self.end_epoch(fold, val, epochs, &rate, &course)?;
         }
         Ok(())
     }
 
     /// One optimiser step; returns the epoch's mean loss so far.
-    fn step(&mut self, fold: &mut Fold, rate: &Rate) -> Result<f64, TrainError> {
+    fn step(&mut self, fold: &mut Fold, rate: &Rate, course: &Course) -> Result<f64, TrainError> {
         let config = self.job.config;
         let (epoch, number) = (self.state.place.epoch, self.state.place.batch);
         fold.fill(&mut self.batch, epoch, number)?;
-        let State { params, optim, .. } = &mut self.state;
+        let State { params, optim, place, .. } = &mut self.state;
+        let (now, constraint) = (course.at(optim.steps), &mut place.constraint);
+        constraint.enter(now.kind, &self.layout, params);
+        let seen = constraint.seen(&self.layout, params, &mut self.rounded);
         let Step { loss, correct, rows } =
-            self.job.scorer.engine.gradient(params, &self.batch, config.loss, &mut self.gradient)?;
+            self.job.scorer.engine.gradient(seen, &self.batch, config.loss, &mut self.gradient)?;
         if !loss.is_finite() {
             return Err(self.diverged(number + 1, format!("the loss became {loss}")));
+        }
+        if now.projection.is_none() {
+            constraint.hold(&mut self.gradient);
         }
         let norm = clip_norm(&mut self.gradient, config.clip);
         if !norm.is_finite() {
@@ -170,6 +184,10 @@ impl<'j, 'a> SeedRun<'j, 'a> {
             return Err(self.diverged(number + 1, what));
         }
         optim.step(&self.layout, params, &self.gradient, rate.at(optim.steps));
+        if let Some(projection) = now.projection {
+            course.project(projection, constraint, &self.layout, params, optim);
+        }
+        constraint.clamp(&self.layout, params);
         if !all_finite(params) {
             let what = format!("a parameter became infinite or NaN at a loss of {loss:.4}");
             return Err(self.diverged(number + 1, what));
@@ -184,7 +202,14 @@ impl<'j, 'a> SeedRun<'j, 'a> {
         Ok(place.loss / place.rows as f64)
     }
 
-    fn end_epoch(&mut self, fold: &Fold, val: &[u32], epochs: usize, rate: &Rate) -> Result<(), TrainError> {
+    fn end_epoch(
+        &mut self,
+        fold: &Fold,
+        val: &[u32],
+        epochs: usize,
+        rate: &Rate,
+        course: &Course,
+    ) -> Result<(), TrainError> {
         let train_loss = self.state.place.loss / self.state.place.rows.max(1) as f64;
         let first = self.state.place.first_loss.unwrap_or(train_loss).max(LEAST_FIRST_LOSS);
         if train_loss > EXPLODED * first {
@@ -195,7 +220,9 @@ impl<'j, 'a> SeedRun<'j, 'a> {
             [] => None,
             val => {
                 let (scorer, train) = (&mut self.job.scorer, &self.job.data.train);
-                Some(evaluate(scorer, &fold.model, &self.state.params, train, val)?.scores)
+                let constraint = &self.state.place.constraint;
+                let seen = constraint.seen(&self.layout, &self.state.params, &mut self.rounded);
+                Some(evaluate(scorer, &fold.model, seen, train, val)?.scores)
             }
         };
         let mut is_best = false;
@@ -206,10 +233,12 @@ impl<'j, 'a> SeedRun<'j, 'a> {
             }
             let epoch = self.state.place.epoch + 1;
             let now = Best::of(epoch, scores, self.job.config.class_weight);
-            is_best = self.state.place.best.is_none_or(|best| now.beats(&best));
+            let place = &mut self.state.place;
+            is_best = course.is_met_by(&place.constraint, &self.layout)
+                && place.best.is_none_or(|best| now.beats(&best));
             if is_best {
-                self.state.place.best = Some(now);
-                self.state.best_params.clone_from(&self.state.params);
+                place.best = Some(now);
+                self.state.choose();
             }
         }
         let place = &mut self.state.place;
@@ -218,7 +247,7 @@ impl<'j, 'a> SeedRun<'j, 'a> {
         let classes = matches!(self.job.data.train.y, Labels::Class { .. });
         let report = EpochReport {
             seed: self.seed,
-            stage: place.stage,
+            pass: place.pass,
             epoch: place.epoch,
             epochs,
             lr: rate.at(self.state.optim.steps.saturating_sub(1)),
@@ -242,7 +271,7 @@ impl<'j, 'a> SeedRun<'j, 'a> {
     fn out_of_patience(&self) -> bool {
         let (patience, place) = (self.job.config.patience, &self.state.place);
         let waited = place.best.map_or(0, |best| place.epoch.saturating_sub(best.epoch));
-        patience > 0 && place.stage == Stage::Choose && waited >= patience
+        patience > 0 && place.pass == Pass::Choose && waited >= patience
     }
 
     fn checkpoint_if_due(&mut self) -> Result<(), TrainError> {
@@ -269,34 +298,43 @@ impl<'j, 'a> SeedRun<'j, 'a> {
         }
     }
 
-    /// Evaluates what validation chose and what the seed delivers, and writes both down.
-    fn record(mut self, chosen: &Model, val: &[u32], model: Model) -> Result<SeedRecord, TrainError> {
+    /// Evaluates what validation chose and what the seed delivers, and writes both down. With
+    /// `quantize` both are on their grids, and the float model lies beside what is delivered.
+    fn record(mut self, mut chosen: Model, val: &[u32], mut model: Model) -> Result<SeedRecord, TrainError> {
+        let mut float = None;
+        if self.job.config.quantize {
+            let path = self.folder.join(MODEL_FLOAT);
+            model.save(&path)?;
+            float = Some((path, self.test(&model)?));
+            let place = &self.state.place;
+            let refitted = place.pass == Pass::Refit;
+            let grids = if refitted { &place.constraint.grids } else { &place.chosen_grids };
+            settle(&self.layout, grids, &mut model.params);
+            settle(&self.layout, &place.chosen_grids, &mut chosen.params);
+        }
         let data = self.job.data;
         let val = match val {
             [] => None,
-            val => Some(evaluate(&mut self.job.scorer, chosen, &chosen.params, &data.train, val)?),
+            val => Some(evaluate(&mut self.job.scorer, &chosen, &chosen.params, &data.train, val)?),
         };
-        let test = match &data.test {
-            None => None,
-            Some(test) => {
-                let all: Vec<u32> = (0..test.len() as u32).collect();
-                Some(evaluate(&mut self.job.scorer, &model, &model.params, test, &all)?)
-            }
-        };
+        let test = self.test(&model)?;
         let path = self.folder.join(MODEL);
         model.save(&path)?;
         let place = &mut self.state.place;
         place.seconds += place.epoch_seconds + lap(&mut self.clock);
         let epochs = place.chosen_after.unwrap_or(place.epoch);
+        let (model_float, test_float) = float.unzip();
         let record = SeedRecord {
             result: SeedResult {
                 seed: self.seed,
                 model: path,
+                model_float,
                 epochs,
                 best_epoch: place.best.map_or(epochs, |b| b.epoch),
                 seconds: place.seconds,
                 val: val.as_ref().map(|e| e.scores.clone()),
                 test: test.as_ref().map(|e| e.scores.clone()),
+                test_float: test_float.flatten().map(|e| e.scores),
             },
             data: place.data.clone(),
             history: std::mem::take(&mut place.history),
@@ -308,10 +346,18 @@ impl<'j, 'a> SeedRun<'j, 'a> {
         self.job.observer.seed_finished(&record.result);
         Ok(record)
     }
+
+    /// Evaluates `model` on the test set, if there is one.
+    fn test(&mut self, model: &Model) -> Result<Option<Evaluation>, TrainError> {
+        let Some(test) = &self.job.data.test else { return Ok(None) };
+        let all: Vec<u32> = (0..test.len() as u32).collect();
+        evaluate(&mut self.job.scorer, model, &model.params, test, &all).map(Some)
+    }
 }
 
 pub(super) const CHECKPOINT: &str = "checkpoint.safetensors";
 pub(super) const MODEL: &str = "model.safetensors";
+pub(super) const MODEL_FLOAT: &str = "model_float.safetensors";
 pub(super) const RESULT: &str = "result.json";
 pub(super) const METRICS: &str = "metrics.jsonl";
 

@@ -19,6 +19,9 @@ pub struct SeedResult {
     pub seed: u64,
     /// Its model file.
     pub model: PathBuf,
+    /// The float model behind it, where it is quantised.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model_float: Option<PathBuf>,
     /// Epochs run before early stopping or the end.
     pub epochs: usize,
     /// The epoch that validation chose; the last one without validation.
@@ -29,6 +32,9 @@ pub struct SeedResult {
     pub val: Option<Scores>,
     /// On the test set.
     pub test: Option<Scores>,
+    /// The float model on the test set, where the delivered one is quantised.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test_float: Option<Scores>,
 }
 
 /// Everything a finished seed leaves behind: its result and what a report needs.
@@ -53,6 +59,9 @@ pub struct Summary {
     pub run: PathBuf,
     /// The model file of the seed best on validation, absolute.
     pub model: PathBuf,
+    /// The float model behind it, where it is quantised.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model_float: Option<PathBuf>,
     /// The cell's name.
     pub cell: String,
     /// Number of parameters.
@@ -69,6 +78,9 @@ pub struct Summary {
     pub test: Option<Scores>,
     /// Sample deviations over the seeds on the test set; null for a single seed.
     pub test_sd: Option<Scores>,
+    /// Means of the float models on the test set, where the delivered ones are quantised.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test_float: Option<Scores>,
     /// The seed whose model is [`model`](Self::model).
     pub best_seed: u64,
     /// Every seed.

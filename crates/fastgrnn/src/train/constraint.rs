@@ -1,0 +1,323 @@
+//! What stages hold the parameters to: a support outside which they are zero, and grids on which
+//! the gradient is taken.
+//!
+//! Entries outside the support are exactly zero, and so are their moments; a gradient of zero then
+//! keeps them there under every optimiser, decay and momentum included.
+
+use super::Config;
+use super::optim::Optim;
+use super::plan::{Now, Plan, Projection};
+use super::stage::StageKind;
+use crate::cells::Role;
+use crate::net::{Layout, View};
+use crate::quantize::Grid;
+use serde::{Deserialize, Serialize};
+
+/// The stages of one pass, and what their end must satisfy.
+pub(super) struct Course {
+    plan: Plan,
+    /// Kept fraction of each view at the end; 1 for those that stay dense.
+    targets: Vec<f64>,
+    quantized: bool,
+}
+
+/// What the parameters are held to at the moment.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Constraint {
+    /// 1 where an entry may be other than zero; empty while all may.
+    #[serde(skip)]
+    pub mask: Vec<u8>,
+    /// The grid of each weight view, in order; empty while there are none.
+    pub grids: Vec<Grid>,
+}
+
+impl Course {
+    /// The stages of `config` over `total` batches.
+    pub(super) fn new(config: &Config, layout: &Layout, total: u64) -> Self {
+        let target = |view: &View| if view.role == Role::Weight { config.kept(&view.name) } else { 1.0 };
+        Self {
+            plan: Plan::new(&config.stages, total),
+            targets: layout.views().iter().map(target).collect(),
+            quantized: config.stages.quantized(),
+        }
+    }
+
+    /// What batch `step` does.
+    pub(super) fn at(&self, step: u64) -> Now {
+        self.plan.at(step)
+    }
+
+    /// Whether parameters under `constraint` are what the run is to end with.
+    pub(super) fn is_met_by(&self, constraint: &Constraint, layout: &Layout) -> bool {
+        let mut sparse = layout.views().iter().zip(&self.targets).filter(|(_, target)| **target < 1.0);
+        let cut = |(view, target): (&View, &f64)| {
+            let mask = constraint.mask.get(view.range());
+            mask.is_some_and(|mask| nonzero(mask) <= kept_of(*target, mask.len()))
+        };
+        (!self.quantized || !constraint.grids.is_empty()) && sparse.all(cut)
+    }
+
+    /// Keeps the largest entries of every sparse view and forgets the others, moments included.
+    pub(super) fn project(
+        &self,
+        projection: Projection,
+        constraint: &mut Constraint,
+        layout: &Layout,
+        params: &mut [f32],
+        optim: &mut Optim,
+    ) {
+        constraint.mask.resize(params.len(), 1);
+        for (view, &target) in layout.views().iter().zip(&self.targets).filter(|(_, t)| **t < 1.0) {
+            let mask = &mut constraint.mask[view.range()];
+            // A stage that begins anew, gradually, gives nothing back.
+            let keep = kept_of(projection.keep(target), mask.len()).min(nonzero(mask));
+            largest(&params[view.range()], keep, mask);
+        }
+        for buffer in [params, &mut optim.first, &mut optim.second] {
+            buffer.iter_mut().zip(&constraint.mask).filter(|(_, m)| **m == 0).for_each(|(v, _)| *v = 0.0);
+        }
+    }
+}
+
+impl Constraint {
+    /// Takes up what the stage of a batch asks for, before its gradient.
+    pub(super) fn enter(&mut self, kind: StageKind, layout: &Layout, params: &[f32]) {
+        match kind {
+            StageKind::Dense => self.mask.clear(),
+            StageKind::Quantized if self.grids.is_empty() => self.grids = grids(layout, params),
+            _ => {}
+        }
+    }
+
+    /// Leaves of a gradient what lies in the support.
+    pub(super) fn hold(&self, gradient: &mut [f32]) {
+        gradient.iter_mut().zip(&self.mask).filter(|(_, m)| **m == 0).for_each(|(g, _)| *g = 0.0);
+    }
+
+    /// Keeps weights within the reach of their grids.
+    pub(super) fn clamp(&self, layout: &Layout, params: &mut [f32]) {
+        for (view, grid) in weights(layout).zip(&self.grids) {
+            params[view.range()].iter_mut().for_each(|w| *w = w.clamp(-grid.limit(), grid.limit()));
+        }
+    }
+
+    /// The parameters as the network sees them: on their grids, where there are some.
+    pub(super) fn seen<'a>(
+        &self,
+        layout: &Layout,
+        params: &'a [f32],
+        rounded: &'a mut Vec<f32>,
+    ) -> &'a [f32] {
+        if self.grids.is_empty() {
+            return params;
+        }
+        rounded.clear();
+        rounded.extend_from_slice(params);
+        round(layout, &self.grids, rounded);
+        rounded
+    }
+}
+
+fn weights(layout: &Layout) -> impl Iterator<Item = &View> {
+    layout.views().iter().filter(|view| view.role == Role::Weight)
+}
+
+/// The grid of each weight view.
+fn grids(layout: &Layout, params: &[f32]) -> Vec<Grid> {
+    weights(layout).map(|view| Grid::of(&params[view.range()])).collect()
+}
+
+/// Moves every weight to the nearest value of its grid, or of the best one where training had none.
+pub(super) fn settle(layout: &Layout, trained: &[Grid], params: &mut [f32]) {
+    match trained {
+        [] => round(layout, &grids(layout, params), params),
+        trained => round(layout, trained, params),
+    }
+}
+
+fn round(layout: &Layout, grids: &[Grid], params: &mut [f32]) {
+    for (view, grid) in weights(layout).zip(grids) {
+        params[view.range()].iter_mut().for_each(|w| *w = grid.nearest(*w));
+    }
+}
+
+fn nonzero(mask: &[u8]) -> usize {
+    mask.iter().filter(|&&m| m != 0).count()
+}
+
+/// ⌈s·n⌉, where a product that is whole but for the rounding of s counts as whole.
+fn kept_of(fraction: f64, n: usize) -> usize {
+    ((fraction * n as f64 - 1e-9).ceil().max(1.0) as usize).min(n)
+}
+
+/// Marks the `keep` entries of largest magnitude; of equal ones those that come first.
+fn largest(values: &[f32], keep: usize, mask: &mut [u8]) {
+    let mut order: Vec<u32> = (0..values.len() as u32).collect();
+    let size = |i: u32| values[i as usize].abs();
+    if keep < values.len() {
+        order.select_nth_unstable_by(keep, |&a, &b| size(b).total_cmp(&size(a)).then(a.cmp(&b)));
+    }
+    mask.fill(0);
+    order[..keep].iter().for_each(|&i| mask[i as usize] = 1);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cells::{Cell, CellKind};
+    use crate::net::Network;
+    use crate::rng::Rng;
+    use crate::train::{Optimizer, Stages};
+
+    fn layout() -> Layout {
+        let cell = Cell::new(CellKind::FastGrnn, 5, 7).with_ranks(Some(3), None);
+        Network::new(vec![cell], 3).layout()
+    }
+
+    fn course(stages: &str, total: u64, targets: impl Fn(&str) -> f64) -> Course {
+        let stages: Stages = stages.parse().unwrap();
+        Course {
+            plan: Plan::new(&stages, total),
+            targets: layout().views().iter().map(|v| targets(&v.name)).collect(),
+            quantized: stages.quantized(),
+        }
+    }
+
+    fn sparse(name: &str) -> f64 {
+        match name {
+            "layer0.w1" | "layer0.w2" => 0.3,
+            "layer0.u" => 0.25,
+            _ => 1.0,
+        }
+    }
+
+    #[test]
+    fn exactly_the_largest_stay_and_the_first_of_equal_ones() {
+        let mut mask = [9; 6];
+        largest(&[0.5, -2.0, 0.5, 0.0, -0.5, 1.0], 4, &mut mask);
+        assert_eq!(mask, [1, 1, 1, 0, 0, 1]);
+        largest(&[0.0; 6], 2, &mut mask);
+        assert_eq!(mask, [1, 1, 0, 0, 0, 0]);
+        largest(&[1.0; 6], 6, &mut mask);
+        assert_eq!(mask, [1; 6]);
+    }
+
+    #[test]
+    fn kept_counts_round_up_but_not_for_the_rounding_of_the_fraction() {
+        assert_eq!(kept_of(0.07, 100), 7);
+        assert_eq!((kept_of(0.3, 10), kept_of(0.31, 10)), (3, 4));
+        assert_eq!((kept_of(1e-12, 10), kept_of(1.0, 10)), (1, 10));
+    }
+
+    /// Drives a course with random gradients and calls `check` after every batch.
+    fn drive(
+        course: &Course,
+        total: u64,
+        optimizer: Optimizer,
+        mut check: impl FnMut(u64, Now, &Constraint, &[f32], &Optim),
+    ) {
+        let layout = layout();
+        let mut rng = Rng::keyed(3, &[1]);
+        let mut params: Vec<f32> = (0..layout.len()).map(|_| 0.1 * rng.normal() as f32).collect();
+        let mut optim = Optim::new(optimizer, 0.9, 0.1, layout.len());
+        let (mut constraint, mut rounded) = (Constraint::default(), Vec::new());
+        for step in 0..total {
+            let now = course.at(step);
+            constraint.enter(now.kind, &layout, &params);
+            let seen = constraint.seen(&layout, &params, &mut rounded);
+            assert_eq!(seen.len(), params.len());
+            let mut gradient: Vec<f32> = (0..layout.len()).map(|_| rng.normal() as f32).collect();
+            if now.projection.is_none() {
+                constraint.hold(&mut gradient);
+            }
+            optim.step(&layout, &mut params, &gradient, 0.2);
+            if let Some(projection) = now.projection {
+                course.project(projection, &mut constraint, &layout, &mut params, &mut optim);
+            }
+            constraint.clamp(&layout, &mut params);
+            check(step, now, &constraint, &params, &optim);
+        }
+    }
+
+    #[test]
+    fn at_every_batch_the_support_holds_and_what_is_pruned_has_no_moments() {
+        let layout = layout();
+        for optimizer in [Optimizer::Sgd, Optimizer::Nesterov, Optimizer::Adam, Optimizer::AdamW] {
+            let course = course("dense:1/4,project:1/4:every=5,frozen:1/4,quantized:1/4", 80, sparse);
+            let (mut before, mut changed) = (Vec::new(), 0);
+            drive(&course, 80, optimizer, |step, now, constraint, params, optim| {
+                assert_eq!(constraint.mask.is_empty(), step < 20, "{step}");
+                assert_eq!(constraint.grids.is_empty(), step < 60, "{step}");
+                if step < 20 {
+                    return;
+                }
+                if now.projection.is_none() {
+                    assert_eq!(constraint.mask, before, "{optimizer} {step}");
+                }
+                changed += usize::from(!before.is_empty() && constraint.mask != before);
+                before.clone_from(&constraint.mask);
+                for (view, &target) in layout.views().iter().zip(&course.targets) {
+                    let mask = &constraint.mask[view.range()];
+                    assert_eq!(nonzero(mask), kept_of(target, view.len()), "{} {step}", view.name);
+                }
+                for i in (0..params.len()).filter(|&i| constraint.mask[i] == 0) {
+                    assert_eq!(params[i], 0.0);
+                    assert!(optim.first.get(i).is_none_or(|&m| m == 0.0), "{optimizer} {step}");
+                    assert!(optim.second.get(i).is_none_or(|&v| v == 0.0), "{optimizer} {step}");
+                }
+            });
+            assert!(changed > 0, "projections must be able to change the support: {optimizer}");
+        }
+    }
+
+    #[test]
+    fn a_gradual_support_only_shrinks_and_satisfies_the_end_from_its_last_projection_on() {
+        let layout = layout();
+        let course = course("dense:1/4,project:1/2:every=4:gradual,frozen:1/4", 40, sparse);
+        let (mut last, mut met) = (usize::MAX, Vec::new());
+        drive(&course, 40, Optimizer::Adam, |step, _, constraint, _, _| {
+            if step >= 10 {
+                assert!(nonzero(&constraint.mask) <= last);
+                last = nonzero(&constraint.mask);
+            }
+            met.push(course.is_met_by(constraint, &layout));
+        });
+        assert!(met[..22].iter().all(|&m| !m), "{met:?}");
+        assert!(met[26..].iter().all(|&m| m), "{met:?}");
+    }
+
+    #[test]
+    fn weights_are_seen_on_grids_that_stay_and_stay_within_their_reach() {
+        let layout = layout();
+        let course = course("dense:1/2,quantized:1/2", 20, |_| 1.0);
+        let mut fixed: Option<Vec<Grid>> = None;
+        drive(&course, 20, Optimizer::Adam, |step, _, constraint, params, _| {
+            assert_eq!(course.is_met_by(constraint, &layout), step >= 10);
+            if step < 10 {
+                return;
+            }
+            assert_eq!(fixed.get_or_insert_with(|| constraint.grids.clone()), &constraint.grids);
+            let mut rounded = Vec::new();
+            let seen = constraint.seen(&layout, params, &mut rounded);
+            for (view, grid) in weights(&layout).zip(&constraint.grids) {
+                for i in view.range() {
+                    assert!(params[i].abs() <= grid.limit());
+                    assert_eq!(seen[i], grid.nearest(params[i]));
+                }
+            }
+            let bias = layout.view("head.b").unwrap().range();
+            assert_eq!(seen[bias.clone()], params[bias]);
+        });
+    }
+
+    #[test]
+    fn rounded_parameters_find_their_grids_again() {
+        let layout = layout();
+        let mut rng = Rng::keyed(5, &[]);
+        let mut params: Vec<f32> = (0..layout.len()).map(|_| rng.normal() as f32).collect();
+        settle(&layout, &[], &mut params);
+        let mut again = params.clone();
+        settle(&layout, &[], &mut again);
+        assert_eq!(again, params);
+    }
+}
