@@ -53,9 +53,7 @@ pub fn value(curve: Curve, t: i64, f_a: u8, table: &[u16]) -> (i64, bool) {
             (c.min(32767), c > 32767)
         }
         Curve::QuantTanh => (within(ONE, t.clamp(-unit, unit) * (1 << (15 - f_a))), false),
-        Curve::QuantSigm => {
-            (gate_value(in_32_bits(t + unit).clamp(0, 2 * unit) * (1 << (14 - f_a))), false)
-        }
+        Curve::QuantSigm => (gate_value(in_32_bits(t + unit).clamp(0, 2 * unit) * (1 << (14 - f_a))), false),
         Curve::QuantSigm4 => {
             (gate_value(in_32_bits(t + 2 * unit).clamp(0, 4 * unit) * (1 << (13 - f_a))), false)
         }

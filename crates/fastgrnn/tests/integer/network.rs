@@ -178,5 +178,5 @@ impl Network {
 /// T as the page defines it.
 pub fn true_table() -> Vec<u16> {
     let entry = |i: i32| (1.0 / (1.0 + (-f64::from(i) / 8.0).exp()) - 0.5) * 65536.0;
-    (0..=64).map(|i| entry(i).round() as u16).collect()
+    (0..64).map(|i| entry(i).round() as u16).chain([32757]).collect()
 }

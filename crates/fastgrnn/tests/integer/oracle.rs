@@ -64,7 +64,12 @@ impl<'a> Oracle<'a> {
         let head = &self.network.head;
         let h = &self.layers.last().expect("a network has a layer").h;
         let sums = (0..head.a.rows).map(|k| sum((0..h.len()).map(|j| i64::from(head.a.at(k, j)) * h[j])));
-        sums.zip(&head.biases).map(|(sum, b)| in_32_bits(sum + i64::from(*b) * (1 << head.s_o))).collect()
+        let biased = |(sum, b): (Sum, &i16)| {
+            let bias = i64::from(*b) * (1 << head.s_o);
+            in_32_bits(sum.sizes + bias.abs());
+            sum.value + bias
+        };
+        sums.zip(&head.biases).map(biased).collect()
     }
 }
 
@@ -87,32 +92,41 @@ fn saturated(v: i64, mut count: impl FnMut()) -> i64 {
 }
 
 /// A sum of 32 bits in whatever order: even the sizes of its terms add up to less.
-#[track_caller]
-fn sum(terms: impl Iterator<Item = i64> + Clone) -> i64 {
-    in_32_bits(terms.clone().map(i64::abs).sum());
-    terms.sum()
+struct Sum {
+    value: i64,
+    sizes: i64,
 }
 
-/// Section 2; `cut` is told of each entry of m that was saturated.
-fn product(product: &Product, v: &[i64], cut: impl FnMut()) -> Vec<i64> {
+#[track_caller]
+fn sum(terms: impl Iterator<Item = i64> + Clone) -> Sum {
+    Sum { value: terms.clone().sum(), sizes: in_32_bits(terms.map(i64::abs).sum()) }
+}
+
+/// Section 2: the sums of the last product before their shift. `cut` is told of each entry of m
+/// that was saturated.
+fn sums(product: &Product, v: &[i64], mut cut: impl FnMut()) -> Vec<Sum> {
     match product {
-        Product::Full { a, s1 } => times(a, v, *s1),
-        Product::Low { a1, a2, s2, s1 } => {
-            let mut cut = cut;
-            let m: Vec<i64> = (0..a2.columns)
-                .map(|j| {
-                    let terms = (0..a2.rows).map(|k| i64::from(a2.at(k, j)) * v[k]);
-                    saturated(r(sum(terms), *s2), &mut cut)
-                })
-                .collect();
-            times(a1, &m, *s1)
+        Product::Full { a, .. } => rows(a, v),
+        Product::Low { a1, a2, s2, .. } => {
+            let column = |j: usize| sum((0..a2.rows).map(move |k| i64::from(a2.at(k, j)) * v[k]));
+            let m: Vec<i64> = (0..a2.columns).map(|j| saturated(r(column(j).value, *s2), &mut cut)).collect();
+            rows(a1, &m)
         }
     }
 }
 
-fn times(a: &Matrix, v: &[i64], shift: u8) -> Vec<i64> {
-    let row = |i: usize| sum((0..a.columns).map(move |k| i64::from(a.at(i, k)) * v[k]));
-    (0..a.rows).map(|i| r(row(i), shift)).collect()
+fn rows(a: &Matrix, v: &[i64]) -> Vec<Sum> {
+    (0..a.rows).map(|i| sum((0..a.columns).map(|k| i64::from(a.at(i, k)) * v[k]))).collect()
+}
+
+/// What rule 2 promises of one accumulator for both products: that starting the one with the
+/// smaller shift from the other's rounded sum gives their sum, without leaving 32 bits.
+#[track_caller]
+fn share_an_accumulator((w, s_w): (&Sum, u8), (u, s_u): (&Sum, u8)) {
+    let ((first, s), (second, t)) = if s_w >= s_u { ((w, s_w), (u, s_u)) } else { ((u, s_u), (w, s_w)) };
+    let begun = in_32_bits(r(first.value, s) * (1 << t));
+    in_32_bits(begun.abs() + second.sizes);
+    assert_eq!(r(begun + second.value, t), r(first.value, s) + r(second.value, t));
 }
 
 /// A layer's step: everything that the rules of section 5 read.
@@ -132,9 +146,12 @@ impl<'a> Step<'a> {
         x: &[i64],
         count: &mut impl FnMut(Cut),
     ) -> Self {
-        let p = product(&layer.w, x, || count(Cut::ProjectedW));
-        let q = product(&layer.u, &old.h, || count(Cut::ProjectedU));
-        Step { layer, table, old, p, q }
+        let w = sums(&layer.w, x, || count(Cut::ProjectedW));
+        let u = sums(&layer.u, &old.h, || count(Cut::ProjectedU));
+        let (s_w, s_u) = (layer.w.last().1, layer.u.last().1);
+        w.iter().zip(&u).for_each(|(w, u)| share_an_accumulator((w, s_w), (u, s_u)));
+        let shifted = |sums: &[Sum], shift: u8| sums.iter().map(|sum| r(sum.value, shift)).collect();
+        Step { layer, table, old, p: shifted(&w, s_w), q: shifted(&u, s_u) }
     }
 
     fn run(&self, count: &mut impl FnMut(Cut)) -> Memory {

@@ -72,6 +72,7 @@ pub fn shift_fits(entries: usize, shift: u8) -> bool {
 pub fn sums_fit((k_w, s_w): (usize, u8), (k_u, s_u): (usize, u8), s_b: u8) -> bool {
     let most = |entries: usize, shift: u8| (entries as u64) * (1 << 22) / (1 << shift);
     most(k_w, s_w) + most(k_u, s_u) + (1 << (15 + s_b)) + (1 << 17) < 1 << 30
+        && ((k_w + k_u) as u64) * (1 << 22) + (1 << s_w.max(s_u)) < 1 << 31
 }
 
 /// Rule 3.
