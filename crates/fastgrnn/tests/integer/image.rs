@@ -24,7 +24,7 @@ pub fn write(network: &Network, forms: &Forms) -> Vec<u8> {
     writer.bytes.extend([1, network.layers.len() as u8]);
     writer.bytes.extend([0; 6]); // length and check sum, sealed below
     writer.unsigned(&[network.offsets.len() as u16, network.head.a.rows as u16]);
-    writer.bytes.extend([network.meaning, network.s_x]);
+    writer.bytes.extend([network.meaning, network.s_x, network.s_n]);
     writer.signed(&network.offsets);
     writer.unsigned(&network.factors);
     for layer in &network.layers {

@@ -7,8 +7,10 @@
 pub mod compare;
 pub mod curves;
 pub mod image;
+mod images;
 pub mod network;
 pub mod oracle;
 pub mod random;
+pub mod reader;
 pub mod rules;
 pub mod score;

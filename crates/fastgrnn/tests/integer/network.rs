@@ -160,6 +160,7 @@ pub struct Network {
     pub offsets: Vec<i16>,
     pub factors: Vec<u16>,
     pub s_x: u8,
+    pub s_n: u8,
     pub layers: Vec<Layer>,
     pub head: Head,
     /// What outputs mean, by the code of section 7.

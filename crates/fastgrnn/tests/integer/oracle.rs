@@ -48,9 +48,9 @@ impl<'a> Oracle<'a> {
         let mut count = |layer: usize, cut: Cut| *self.cuts.entry((layer, cut)).or_default() += 1;
         let mut x: Vec<i64> = (0..counts.len())
             .map(|d| {
-                let distance = i64::from(counts[d]) - i64::from(network.offsets[d]);
-                let scaled = within((1 << 30) - 1, distance * i64::from(network.factors[d]));
-                saturated(r(scaled, network.s_x), || count(0, Cut::Input))
+                let scaled = within(1 << 29, i64::from(counts[d]) * i64::from(network.factors[d]));
+                let offset = within(1 << 29, i64::from(network.offsets[d]) * (1 << network.s_n));
+                saturated(r(added(scaled, -offset), network.s_x), || count(0, Cut::Input))
             })
             .collect();
         for (index, (layer, memory)) in network.layers.iter().zip(&mut self.layers).enumerate() {

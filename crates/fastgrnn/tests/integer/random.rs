@@ -8,6 +8,8 @@ use super::rules::{most_f_c, most_f_h, shift_fits, sums_fit};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
 
 /// What a network and its inputs are made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +32,11 @@ pub struct Case {
     pub network: Network,
     pub forms: Forms,
     pub inputs: Vec<Vec<i16>>,
+}
+
+/// A value of a strategy, the same on every run.
+pub fn the_same<T: std::fmt::Debug>(strategy: impl Strategy<Value = T>) -> T {
+    strategy.new_tree(&mut TestRunner::deterministic()).expect("nothing is filtered out").current()
 }
 
 /// Cases whose first layer is the cell with this code.
@@ -63,12 +70,13 @@ pub fn network(codes: Vec<u8>, sizes: Vec<usize>, manner: Manner) -> impl Strate
         Manner::Wild => prop_oneof![0..=30_u8, Just(0_u8), Just(30_u8)].boxed(),
         Manner::Tame => (16..=18_u8).boxed(),
     };
-    let input = (numbers(sizes[0]), vec(factor, sizes[0]), s_x);
+    let input = (numbers(sizes[0]), vec(factor, sizes[0]), s_x, 0..=14_u8);
     (input, layers, head(sizes[codes.len()], manner), table()).prop_map(
-        |((offsets, factors, s_x), layers, (meaning, head), table)| Network {
+        |((offsets, factors, s_x, s_n), layers, (meaning, head), table)| Network {
             offsets,
             factors,
             s_x,
+            s_n,
             layers,
             head,
             meaning,

@@ -12,6 +12,7 @@ pub fn acceptable(network: &Network) -> bool {
         && network.meaning <= 3
         && (network.meaning != 1 || outputs == 1)
         && network.s_x <= 30
+        && network.s_n <= 14
         && network.factors.iter().all(|factor| *factor <= 16383)
         && network.layers.iter().all(layer)
         && head(&network.head)
