@@ -5,7 +5,9 @@
 #![allow(dead_code)]
 
 pub mod compare;
+mod curve_values;
 pub mod curves;
+mod extremes;
 pub mod image;
 mod images;
 pub mod network;
@@ -14,3 +16,4 @@ pub mod random;
 pub mod reader;
 pub mod rules;
 pub mod score;
+mod states;
