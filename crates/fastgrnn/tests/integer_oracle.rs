@@ -8,7 +8,7 @@ use integer::random::{Manner, case};
 use proptest::test_runner::{Config, TestRunner};
 
 /// Networks of each cell and manner.
-const CASES: u32 = 200;
+const CASES: u32 = 400;
 
 /// Compares random networks whose first layer is the cell with this code.
 #[track_caller]

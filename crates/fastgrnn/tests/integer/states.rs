@@ -133,6 +133,8 @@ fn any_scores_are_decided_as_the_page_says() {
             };
             assert_eq!(model.decide(scores), expected, "{scores:?} meaning {meaning} with F_s = {f_s}");
         }
+        // Too few scores have no meaning but must do no harm.
+        let _ = model.decide(&[]);
         Ok(())
     });
     outcome.unwrap();
