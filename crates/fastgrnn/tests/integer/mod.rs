@@ -14,6 +14,7 @@ pub mod network;
 pub mod oracle;
 pub mod random;
 pub mod reader;
+mod rounding;
 pub mod rules;
 pub mod score;
 mod states;

@@ -43,6 +43,13 @@ impl<'a> Oracle<'a> {
         [self.layers[layer].h.as_slice(), &self.layers[layer].c].concat()
     }
 
+    /// Makes the state of a layer what [`Oracle::state`] gave.
+    pub fn set_state(&mut self, layer: usize, values: &[i16]) {
+        let memory = &mut self.layers[layer];
+        let old = memory.h.iter_mut().chain(&mut memory.c);
+        old.zip(values).for_each(|(old, value)| *old = i64::from(*value));
+    }
+
     pub fn step(&mut self, counts: &[i16]) {
         let network = self.network;
         let mut count = |layer: usize, cut: Cut| *self.cuts.entry((layer, cut)).or_default() += 1;
