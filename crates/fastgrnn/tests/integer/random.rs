@@ -1,0 +1,241 @@
+//! Random networks that a reader accepts, with inputs.
+
+use super::image::Forms;
+use super::network::{
+    Cell, Curve, Head, Layer, Matrix, Network, Product, bias_vectors, blocks, state_vectors, true_table,
+};
+use super::rules::{most_f_c, most_f_h, shift_fits, sums_fit};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
+
+/// What a network and its inputs are made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Manner {
+    /// Every parameter over its whole range, biased to its ends: nearly everything saturates.
+    Wild,
+    /// Shifts as a calibration would choose them: nothing ever saturates within `STEPS` steps,
+    /// whatever the weights.
+    Tame,
+}
+
+/// The most steps of a case.
+pub const STEPS: usize = 12;
+/// Codes of cells.
+pub const CELLS: std::ops::RangeInclusive<u8> = 0..=6;
+
+/// A network with a way to write it and a sequence for it.
+#[derive(Clone, Debug)]
+pub struct Case {
+    pub network: Network,
+    pub forms: Forms,
+    pub inputs: Vec<Vec<i16>>,
+}
+
+/// A value of a strategy, the same on every run.
+pub fn the_same<T: std::fmt::Debug>(strategy: impl Strategy<Value = T>) -> T {
+    strategy.new_tree(&mut TestRunner::deterministic()).expect("nothing is filtered out").current()
+}
+
+/// Cases whose first layer is the cell with this code.
+pub fn case(code: u8, manner: Manner) -> impl Strategy<Value = Case> {
+    let above = prop_oneof![3 => vec(CELLS, 0), 1 => vec(CELLS, 1), 1 => vec(CELLS, 2)];
+    (above, vec(size(), 4)).prop_flat_map(move |(mut codes, sizes)| {
+        codes.insert(0, code);
+        let inputs = vec(numbers(sizes[0]), 1..=STEPS);
+        (network(codes, sizes, manner), forms(), inputs).prop_map(|(network, forms, inputs)| Case {
+            network,
+            forms,
+            inputs,
+        })
+    })
+}
+
+fn size() -> impl Strategy<Value = usize> {
+    prop_oneof![8 => 1..=9_usize, 1 => 10..=33_usize]
+}
+
+fn forms() -> impl Strategy<Value = Forms> {
+    prop_oneof![Just(Forms::Smallest), vec(0..4_u8, 1..8).prop_map(Forms::InTurn)]
+}
+
+/// A network of cells with these codes; `sizes` are those of the input and of each layer.
+pub fn network(codes: Vec<u8>, sizes: Vec<usize>, manner: Manner) -> impl Strategy<Value = Network> {
+    let layers: Vec<_> =
+        codes.iter().zip(sizes.windows(2)).map(|(code, io)| layer(*code, io[0], io[1], manner)).collect();
+    let factor = prop_oneof![4 => 0..=16383_u16, 1 => Just(16383_u16)];
+    let s_x = match manner {
+        Manner::Wild => prop_oneof![0..=30_u8, Just(0_u8), Just(30_u8)].boxed(),
+        Manner::Tame => (16..=18_u8).boxed(),
+    };
+    let input = (numbers(sizes[0]), vec(factor, sizes[0]), s_x, 0..=14_u8);
+    (input, layers, head(sizes[codes.len()], manner), table()).prop_map(
+        |((offsets, factors, s_x, s_n), layers, (meaning, head), table)| Network {
+            offsets,
+            factors,
+            s_x,
+            s_n,
+            layers,
+            head,
+            meaning,
+            table,
+        },
+    )
+}
+
+fn table() -> impl Strategy<Value = Vec<u16>> {
+    let rising = vec(0..=32768_u16, 65).prop_map(|mut table| {
+        table.sort_unstable();
+        table
+    });
+    prop_oneof![4 => Just(true_table()), 1 => rising]
+}
+
+fn head(hidden: usize, manner: Manner) -> impl Strategy<Value = (u8, Head)> {
+    let shape = (0..4_u8, 1..=7_usize).prop_map(|(meaning, n)| (meaning, if meaning == 1 { 1 } else { n }));
+    shape.prop_flat_map(move |(meaning, outputs)| {
+        let f_s = match manner {
+            Manner::Wild => prop_oneof![-8..=34_i8, 15..=34_i8].boxed(),
+            Manner::Tame => (13..=18_i8).boxed(),
+        };
+        (matrix(outputs, hidden), 0..=14_u8, f_s, numbers(outputs))
+            .prop_map(move |(a, s_o, f_s, biases)| (meaning, Head { a, s_o, f_s, biases }))
+    })
+}
+
+/// 16-bit numbers, each vector of one kind.
+pub fn numbers(len: usize) -> impl Strategy<Value = Vec<i16>> {
+    prop_oneof![
+        3 => vec(any::<i16>(), len),
+        2 => vec(-300..=300_i16, len),
+        1 => vec(select(vec![-32768, -32767, 32767]), len),
+        1 => select(vec![-32768, 0, 32767]).prop_map(move |value| vec![value; len]),
+    ]
+}
+
+/// Bytes, each matrix of one kind; the third kind is sparse.
+pub fn matrix(rows: usize, columns: usize) -> impl Strategy<Value = Matrix> {
+    let len = rows * columns;
+    prop_oneof![
+        3 => vec(any::<i8>(), len),
+        1 => vec(-9..=9_i8, len),
+        3 => vec(prop_oneof![4 => Just(0_i8), 1 => any::<i8>()], len),
+        1 => vec(select(vec![-128_i8, -127, 127]), len),
+        1 => select(vec![-128_i8, 0, 127]).prop_map(move |value| vec![value; len]),
+    ]
+    .prop_map(move |entries| Matrix { rows, columns, entries })
+}
+
+/// A layer of the cell with this code, reading `inputs` values.
+fn layer(code: u8, inputs: usize, hidden: usize, manner: Manner) -> impl Strategy<Value = Layer> {
+    let rows = blocks(code) * hidden;
+    let curves = Curve::ALL.into_iter().filter(move |curve| manner == Manner::Wild || *curve != Curve::Relu);
+    (cell(code, hidden, manner), select(curves.collect::<Vec<_>>())).prop_flat_map(move |(cell, update)| {
+        let fourth = [cell.gate(), Some(update)].contains(&Some(Curve::QuantSigm4));
+        let (f_a, f_h, start) = match manner {
+            Manner::Wild => (4..=if fourth { 13 } else { 14_u8 }, 0..=14_u8, numbers(hidden * 2).boxed()),
+            Manner::Tame => (8..=11_u8, 4..=9_u8, vec(-1000..=1000_i16, hidden * 2).boxed()),
+        };
+        let products = (product(rows, inputs, manner), product(rows, hidden, manner));
+        let biases = vec(numbers(hidden), bias_vectors(code));
+        let start = proptest::option::of(start);
+        (Just(cell), f_a, f_h, 0..=14_u8, products, biases, start).prop_map(
+            move |(cell, f_a, f_h, s_b, (w, u), biases, start)| {
+                let start = start.map(|start| start[..state_vectors(code) * hidden].to_vec());
+                let layer = Layer { cell, update, hidden, f_a, f_h, s_b, w, u, biases, start };
+                accepted(layer, manner)
+            },
+        )
+    })
+}
+
+fn cell(code: u8, hidden: usize, manner: Manner) -> BoxedStrategy<Cell> {
+    let one = prop_oneof![3 => 0..=32768_u16, 1 => Just(0_u16), 1 => Just(32768_u16)];
+    // A FastRNN-vector grows without bound where ζ + ν > 1.
+    let most = if manner == Manner::Wild { 16384_u16 } else { 8192 };
+    let scalars = (prop_oneof![3 => 0..=most, 1 => Just(most)], prop_oneof![3 => 0..=most, 1 => Just(most)]);
+    let gates = match code {
+        3 | 6 => vec![Curve::Sigmoid, Curve::QuantSigm, Curve::QuantSigm4, Curve::Tanh, Curve::QuantTanh],
+        _ => vec![Curve::Sigmoid, Curve::QuantSigm, Curve::QuantSigm4],
+    };
+    match code {
+        0 => Just(Cell::Rnn).boxed(),
+        1 => (one.clone(), one).prop_map(|(alpha, beta)| Cell::FastRnn { alpha, beta }).boxed(),
+        2 => (vec(one, hidden), scalars)
+            .prop_map(|(alpha, (zeta, nu))| Cell::FastRnnVector { alpha, zeta, nu })
+            .boxed(),
+        3 => {
+            (select(gates), scalars).prop_map(|(gate, (zeta, nu))| Cell::FastGrnn { gate, zeta, nu }).boxed()
+        }
+        4 => select(gates).prop_map(|gate| Cell::Ugrnn { gate }).boxed(),
+        5 => select(gates).prop_map(|gate| Cell::Gru { gate }).boxed(),
+        _ => (select(gates), 0..=14_u8).prop_map(|(gate, f_c)| Cell::Lstm { gate, f_c }).boxed(),
+    }
+}
+
+fn product(rows: usize, columns: usize, manner: Manner) -> BoxedStrategy<Product> {
+    let shift = move || match manner {
+        Manner::Wild => prop_oneof![0..=30_u8, 5..=14_u8, Just(0_u8)].boxed(),
+        Manner::Tame => Just(0_u8).boxed(), // chosen below, from the sizes
+    };
+    let full = (matrix(rows, columns), shift()).prop_map(|(a, s1)| Product::Full { a, s1 });
+    let low = (1..=7_usize).prop_flat_map(move |rank| {
+        (matrix(rows, rank), matrix(columns, rank), shift(), shift())
+            .prop_map(|(a1, a2, s2, s1)| Product::Low { a1, a2, s2, s1 })
+    });
+    prop_oneof![full, low].boxed()
+}
+
+/// The layer with its fraction bits and shifts moved to where a reader accepts them.
+fn accepted(mut layer: Layer, manner: Manner) -> Layer {
+    layer.f_h = layer.f_h.min(most_f_h(&layer.cell, layer.update));
+    if let Cell::Lstm { f_c, .. } = &mut layer.cell {
+        let most = if manner == Manner::Wild { 14 } else { 9 };
+        *f_c = (*f_c).min(most).min(most_f_c(layer.update, layer.f_a));
+    }
+    if manner == Manner::Tame {
+        tame(&mut layer);
+    }
+    for product in [&mut layer.w, &mut layer.u] {
+        if let Product::Low { a2, s2, .. } = product {
+            *s2 = (0..=*s2).rev().find(|s2| shift_fits(a2.rows, *s2)).expect("shift 0 fits 511 entries");
+        }
+        let (entries, shift) = product.last();
+        let fits = (0..=shift).rev().find(|shift| shift_fits(entries, *shift));
+        *last_shift(product) = fits.expect("shift 0 fits 511 entries");
+    }
+    while !sums_fit(layer.w.last(), layer.u.last(), layer.s_b) {
+        let ((k_w, s_w), (k_u, s_u)) = (layer.w.last(), layer.u.last());
+        let larger = if k_w >> s_w >= k_u >> s_u { &mut layer.w } else { &mut layer.u };
+        *last_shift(larger) += 1;
+    }
+    layer
+}
+
+fn last_shift(product: &mut Product) -> &mut u8 {
+    match product {
+        Product::Full { s1, .. } | Product::Low { s1, .. } => s1,
+    }
+}
+
+/// Shifts with which m fits 16 bits, and sums are at most 4 (and a GRU's v fits 16 bits).
+fn tame(layer: &mut Layer) {
+    let f_a = layer.f_a;
+    for product in [&mut layer.w, &mut layer.u] {
+        if let Product::Low { a2, s2, .. } = product {
+            *s2 = 7 + bits(a2.rows);
+        }
+        let entries = product.last().0;
+        *last_shift(product) = 22 + bits(entries) - (f_a + 2);
+    }
+    layer.s_b = 0;
+    let limit = 1 << f_a;
+    layer.biases.iter_mut().flatten().for_each(|b| *b = (*b).clamp(-limit, limit));
+}
+
+/// The least b with `entries` ≤ 2^b.
+fn bits(entries: usize) -> u8 {
+    entries.next_power_of_two().trailing_zeros() as u8
+}

@@ -1,0 +1,167 @@
+//! Section 8 backwards: the network that an image holds, `None` where a reader must refuse it.
+
+use super::image::crc16;
+use super::network::{
+    Cell, Curve, Head, Layer, Matrix, Network, Product, bias_vectors, blocks, state_vectors,
+};
+use super::rules::acceptable;
+
+/// The network of an image of at most `most_layers` layers.
+pub fn read(image: &[u8], most_layers: usize) -> Option<Network> {
+    let mut zeroed = image.to_vec();
+    zeroed.get_mut(8..10)?.fill(0);
+    let mut reader = Reader { rest: image };
+    let magic = reader.bytes(2)? == b"FG" && reader.byte()? == 1;
+    let layers = usize::from(reader.byte()?);
+    let length = u32::from_le_bytes(reader.bytes(4)?.try_into().ok()?) as usize;
+    let sum = reader.unsigned(1)?[0];
+    if !magic || length != image.len() || sum != crc16(&zeroed) || layers > most_layers {
+        return None;
+    }
+    let (inputs, outputs) = (reader.size()?, reader.size()?);
+    let (meaning, s_x, s_n) = (reader.byte()?, reader.byte()?, reader.byte()?);
+    let (offsets, factors) = (reader.signed(inputs)?, reader.unsigned(inputs)?);
+    let mut read = Vec::new();
+    let mut width = inputs;
+    for _ in 0..layers {
+        read.push(reader.layer(width)?);
+        width = read.last()?.hidden;
+    }
+    let a = reader.matrix(outputs, width)?;
+    let (s_o, f_s) = (reader.byte()?, reader.byte()? as i8);
+    let head = Head { a, s_o, f_s, biases: reader.signed(outputs)? };
+    let mut network = Network { offsets, factors, s_x, s_n, layers: read, head, meaning, table: vec![0; 65] };
+    if network.reads_the_table() {
+        network.table = reader.unsigned(65)?;
+    }
+    (reader.rest.is_empty() && acceptable(&network)).then_some(network)
+}
+
+struct Reader<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Reader<'a> {
+    fn bytes(&mut self, len: usize) -> Option<&'a [u8]> {
+        let (bytes, rest) = self.rest.split_at_checked(len)?;
+        self.rest = rest;
+        Some(bytes)
+    }
+
+    fn byte(&mut self) -> Option<u8> {
+        Some(self.bytes(1)?[0])
+    }
+
+    fn unsigned(&mut self, len: usize) -> Option<Vec<u16>> {
+        let pairs = self.bytes(2 * len)?.chunks(2);
+        Some(pairs.map(|pair| u16::from_le_bytes([pair[0], pair[1]])).collect())
+    }
+
+    fn signed(&mut self, len: usize) -> Option<Vec<i16>> {
+        Some(self.unsigned(len)?.into_iter().map(|value| value as i16).collect())
+    }
+
+    fn size(&mut self) -> Option<usize> {
+        Some(usize::from(self.unsigned(1)?[0]))
+    }
+
+    fn curve(code: u8) -> Option<Curve> {
+        Curve::ALL.into_iter().find(|curve| *curve as u8 == code)
+    }
+
+    fn layer(&mut self, inputs: usize) -> Option<Layer> {
+        let (code, gate, update, stored) = (self.byte()?, self.byte()?, self.byte()?, self.byte()?);
+        let (hidden, rank_w, rank_u) = (self.size()?, self.size()?, self.size()?);
+        let (f_a, f_h, f_c, s_b) = (self.byte()?, self.byte()?, self.byte()?, self.byte()?);
+        let shifts_w = (self.byte()?, self.byte()?);
+        let shifts_u = (self.byte()?, self.byte()?);
+        let gated = matches!(code, 3..=6);
+        if code > 6 || stored > 1 || (f_c != 0 && code != 6) || (!gated && gate != 255) {
+            return None;
+        }
+        let rows = blocks(code) * hidden;
+        let w = self.product(rows, inputs, rank_w, shifts_w)?;
+        let u = self.product(rows, hidden, rank_u, shifts_u)?;
+        let biases = (0..bias_vectors(code)).map(|_| self.signed(hidden)).collect::<Option<_>>()?;
+        let cell = match code {
+            0 => Cell::Rnn,
+            1 => Cell::FastRnn { alpha: self.unsigned(1)?[0], beta: self.unsigned(1)?[0] },
+            2 => Cell::FastRnnVector {
+                alpha: self.unsigned(hidden)?,
+                zeta: self.unsigned(1)?[0],
+                nu: self.unsigned(1)?[0],
+            },
+            3 => Cell::FastGrnn {
+                gate: Self::curve(gate)?,
+                zeta: self.unsigned(1)?[0],
+                nu: self.unsigned(1)?[0],
+            },
+            4 => Cell::Ugrnn { gate: Self::curve(gate)? },
+            5 => Cell::Gru { gate: Self::curve(gate)? },
+            _ => Cell::Lstm { gate: Self::curve(gate)?, f_c },
+        };
+        let start = if stored == 1 { Some(self.signed(state_vectors(code) * hidden)?) } else { None };
+        Some(Layer { cell, update: Self::curve(update)?, hidden, f_a, f_h, s_b, w, u, biases, start })
+    }
+
+    fn product(&mut self, rows: usize, columns: usize, rank: usize, (s2, s1): (u8, u8)) -> Option<Product> {
+        if rank == 0 {
+            return if s2 == 0 { Some(Product::Full { a: self.matrix(rows, columns)?, s1 }) } else { None };
+        }
+        Some(Product::Low { a1: self.matrix(rows, rank)?, a2: self.matrix(columns, rank)?, s2, s1 })
+    }
+
+    fn matrix(&mut self, rows: usize, columns: usize) -> Option<Matrix> {
+        let len = rows * columns;
+        let entries = match self.byte()? {
+            0 => self.bytes(len)?.iter().map(|byte| *byte as i8).collect(),
+            1 => {
+                let mut entries = Vec::new();
+                self.lists(rows, columns, |places| entries.extend(places))?;
+                entries
+            }
+            2 => {
+                let mut by_column = Vec::new();
+                self.lists(columns, rows, |places| by_column.extend(places))?;
+                (0..len).map(|i| by_column[i % columns * rows + i / columns]).collect()
+            }
+            3 => {
+                let bitmap = self.bytes(len.div_ceil(8))?;
+                let set = |i: usize| bitmap[i / 8] & (1 << (i % 8)) != 0;
+                if (len..8 * bitmap.len()).any(set) {
+                    return None;
+                }
+                let mut values = self.bytes((0..len).filter(|i| set(*i)).count())?.iter();
+                (0..len)
+                    .map(|i| if set(i) { values.next().map_or(0, |value| *value as i8) } else { 0 })
+                    .collect()
+            }
+            _ => return None,
+        };
+        Some(Matrix { rows, columns, entries })
+    }
+
+    /// Forms 1 and 2: gives each of `lines` lines as its `length` entries.
+    fn lists(&mut self, lines: usize, length: usize, mut give: impl FnMut(Vec<i8>)) -> Option<()> {
+        if length > 256 {
+            return None;
+        }
+        let numbers = self.bytes(lines)?;
+        let total = numbers.iter().map(|number| usize::from(*number)).sum();
+        let (mut places, mut values) = (self.bytes(total)?, self.bytes(total)?);
+        for number in numbers {
+            let (these, later) = places.split_at(usize::from(*number));
+            let (entries, others) = values.split_at(usize::from(*number));
+            (places, values) = (later, others);
+            let mut line = vec![0; length];
+            if these.windows(2).any(|pair| pair[0] >= pair[1]) {
+                return None;
+            }
+            for (place, entry) in these.iter().zip(entries) {
+                *line.get_mut(usize::from(*place))? = *entry as i8;
+            }
+            give(line);
+        }
+        Some(())
+    }
+}

@@ -1,0 +1,100 @@
+//! Which networks a reader accepts: the ranges of the page and the six rules of "Why nothing
+//! overflows".
+
+use super::network::{Cell, Curve, Head, Layer, Network, Product};
+
+/// Whether the image of `network` is to be accepted.
+pub fn acceptable(network: &Network) -> bool {
+    let outputs = network.head.a.rows;
+    !network.layers.is_empty()
+        && !network.offsets.is_empty()
+        && outputs > 0
+        && network.meaning <= 3
+        && (network.meaning != 1 || outputs == 1)
+        && network.s_x <= 30
+        && network.s_n <= 14
+        && network.factors.iter().all(|factor| *factor <= 16383)
+        && network.layers.iter().all(layer)
+        && head(&network.head)
+        && (!network.reads_the_table() || table(&network.table))
+}
+
+fn table(table: &[u16]) -> bool {
+    table.windows(2).all(|pair| pair[0] <= pair[1]) && table[64] <= 32768
+}
+
+fn layer(layer: &Layer) -> bool {
+    let curves = [Some(layer.update), layer.cell.gate()];
+    layer.hidden > 0
+        && (4..=14).contains(&layer.f_a)
+        && (layer.f_a <= 13 || !curves.contains(&Some(Curve::QuantSigm4)))
+        && layer.s_b <= 14
+        && gate(&layer.cell)
+        && layer.f_h <= most_f_h(&layer.cell, layer.update)
+        && layer.cell.f_c() <= most_f_c(layer.update, layer.f_a)
+        && scalars(&layer.cell)
+        && product(&layer.w)
+        && product(&layer.u)
+        && sums_fit(layer.w.last(), layer.u.last(), layer.s_b)
+}
+
+fn gate(cell: &Cell) -> bool {
+    match cell.gate() {
+        None => true,
+        Some(Curve::Relu) => false,
+        Some(gate) => !(gate.may_be_negative() && matches!(cell, Cell::Ugrnn { .. } | Cell::Gru { .. })),
+    }
+}
+
+fn scalars(cell: &Cell) -> bool {
+    match cell {
+        Cell::FastRnn { alpha, beta } => *alpha <= 32768 && *beta <= 32768,
+        Cell::FastRnnVector { alpha, zeta, nu } => {
+            alpha.iter().all(|alpha| *alpha <= 32768) && *zeta <= 16384 && *nu <= 16384
+        }
+        Cell::FastGrnn { zeta, nu, .. } => *zeta <= 16384 && *nu <= 16384,
+        _ => true,
+    }
+}
+
+fn product(product: &Product) -> bool {
+    match product {
+        Product::Full { a, s1 } => shift_fits(a.columns, *s1),
+        Product::Low { a1, a2, s2, s1 } => shift_fits(a2.rows, *s2) && shift_fits(a1.columns, *s1),
+    }
+}
+
+/// Rule 1.
+pub fn shift_fits(entries: usize, shift: u8) -> bool {
+    shift <= 30 && (entries as u64) * (1 << 22) + (1 << shift) < 1 << 31
+}
+
+/// Rule 2, of the entries and shifts of W's and U's last products.
+pub fn sums_fit((k_w, s_w): (usize, u8), (k_u, s_u): (usize, u8), s_b: u8) -> bool {
+    let most = |entries: usize, shift: u8| (entries as u64) * (1 << 22) / (1 << shift);
+    most(k_w, s_w) + most(k_u, s_u) + (1 << (15 + s_b)) + (1 << 17) < 1 << 30
+        && ((k_w + k_u) as u64) * (1 << 22) + (1 << s_w.max(s_u)) < 1 << 31
+}
+
+/// Rule 3.
+fn head(head: &Head) -> bool {
+    head.s_o <= 14
+        && (-8..=34).contains(&head.f_s)
+        && (head.a.columns as u64) * (1 << 22) + (1 << (15 + head.s_o)) < 1 << 31
+}
+
+/// Rule 4 for the state.
+pub fn most_f_h(cell: &Cell, update: Curve) -> u8 {
+    let f = update.fraction_bits();
+    let bound = match cell {
+        Cell::FastGrnn { gate, .. } if gate.may_be_negative() => f - 2,
+        Cell::FastGrnn { .. } => f - 1,
+        _ => f,
+    };
+    bound.min(14)
+}
+
+/// Rule 4 for an LSTM's memory.
+pub fn most_f_c(update: Curve, f_a: u8) -> u8 {
+    (update.fraction_bits() - 1).min(f_a).min(14)
+}
