@@ -87,8 +87,8 @@ fn layer(out: &mut Vec<u8>, source: &mut Source<'_>, inputs: usize) -> (usize, b
 
 /// 1 to `most`; now and then a size near the limits of indices and of accumulators.
 fn size(source: &mut Source<'_>, most: usize) -> usize {
-    match source.below(16) {
-        15 => [254, 255, 256, 257, 300, 480, 511, 512][source.below(8)],
+    match source.below(64) {
+        63 => [254, 255, 256, 257, 300, 480, 511, 512][source.below(8)],
         _ => 1 + source.below(most),
     }
 }

@@ -1,29 +1,19 @@
 //! Model files to start from.
 
-use fastgrnn::cells::{Cell, CellKind, Start};
+use fastgrnn::cells::{CELLS, Cell, Start};
 use fastgrnn::model::{Model, Task};
 use fastgrnn::net::Network;
 use serde_json::Value;
 
-const KINDS: [CellKind; 7] = [
-    CellKind::Rnn,
-    CellKind::FastRnn,
-    CellKind::FastRnnVector,
-    CellKind::FastGrnn,
-    CellKind::Ugrnn,
-    CellKind::Gru,
-    CellKind::Lstm,
-];
-
 /// Small models: one of each cell.
 pub fn models() -> Vec<Model> {
     let labels = vec!["a".to_string(), "b".to_string()];
-    let model = |&kind: &CellKind| {
+    let model = |kind| {
         let net = Network::new(vec![Cell::new(kind, 2, 3)], 2);
         let params = net.start(Start::default(), 10, 0);
         Model::new(net, params, Task::Classes { labels: labels.clone() })
     };
-    KINDS.iter().map(model).collect()
+    CELLS.iter().map(|cell| model(cell.kind)).collect()
 }
 
 /// Reads a model file. One that is accepted can be written, and is the same model when read again.
