@@ -1,0 +1,102 @@
+//! Writes device images, inputs for them and what the host computes from those, for a device to
+//! compare its own results with: `scripts/test-devices` does. One folder a model, with `image`,
+//! `counts` (16-bit, little-endian, step by step) and `expected`: after each step the states of all
+//! layers (16-bit), the scores (32-bit), the class (16-bit) and the confidence (8-bit).
+//!
+//! `cargo run --example device_vectors -- FOLDER`
+
+use fastgrnn::cells::{CELLS, Cell, CellKind, Nonlinearity, Role, Start};
+use fastgrnn::data::Sequences;
+use fastgrnn::model::{Model, Task};
+use fastgrnn::net::Network;
+use fastgrnn::quantize::{HostModel, Options, quantize};
+use fastgrnn::rng::Rng;
+use fastgrnn_runtime::int::Form;
+use std::path::Path;
+
+const FEATURES: usize = 5;
+const CLASSES: usize = 4;
+const STEPS: usize = 120;
+
+type Failure = Box<dyn std::error::Error>;
+
+/// A network with weights drawn at random, of which a fraction is kept, made integer.
+fn image(layers: Vec<Cell>, kept: f64, rng: &mut Rng) -> Result<Vec<u8>, Failure> {
+    let network = Network::new(layers, CLASSES);
+    let mut params = network.start(Start::default(), STEPS, rng.next_u64());
+    for view in network.layout().views() {
+        for value in &mut params[view.range()] {
+            match view.role {
+                Role::Weight if rng.uniform() > kept => *value = 0.0,
+                Role::Weight => *value = rng.range(-0.7, 0.7) as f32,
+                _ => *value += rng.range(-0.5, 0.5) as f32,
+            }
+        }
+    }
+    let labels = (0..CLASSES).map(|k| format!("class {k}")).collect();
+    let model = Model::new(network, params, Task::Classes { labels });
+    let mut x = Sequences::new(FEATURES);
+    let recording: Vec<f32> = (0..4 * STEPS * FEATURES).map(|_| rng.normal() as f32).collect();
+    x.push(&recording);
+    Ok(quantize(&model, &x, &[0], &Options::default())?.image().to_vec())
+}
+
+/// Runs the model on quiet and loud counts, with the extremes among them, and writes the files.
+fn write(folder: &Path, image: &[u8], rng: &mut Rng) -> Result<Vec<Form>, Failure> {
+    let model = HostModel::read(image)?;
+    let (mut memory, mut scratch) = (vec![0; model.memory_len()], vec![0; model.scratch_len()]);
+    let mut state = model.start(&mut memory, &mut scratch)?;
+    let mut scores = vec![0; model.outputs()];
+    let (mut inputs, mut expected) = (Vec::new(), Vec::new());
+    for step in 0..STEPS {
+        let width = [300, 8_000, 32_768][step / (STEPS / 3)];
+        let count = |rng: &mut Rng| (rng.below(2 * width) as i32 - width as i32) as i16;
+        let counts: Vec<i16> = match step % 20 {
+            18 => vec![i16::MIN; FEATURES],
+            19 => vec![i16::MAX; FEATURES],
+            _ => (0..FEATURES).map(|_| count(rng)).collect(),
+        };
+        model.step(&mut state, &counts)?;
+        model.scores(&state, &mut scores)?;
+        let decision = model.decide(&scores);
+        inputs.extend(counts.iter().flat_map(|v| v.to_le_bytes()));
+        expected.extend(state.layers().iter().flat_map(|v| v.to_le_bytes()));
+        expected.extend(scores.iter().flat_map(|v| v.to_le_bytes()));
+        expected.extend((decision.class as u16).to_le_bytes());
+        expected.push(decision.confidence);
+    }
+    std::fs::create_dir_all(folder)?;
+    std::fs::write(folder.join("image"), image)?;
+    std::fs::write(folder.join("counts"), inputs)?;
+    std::fs::write(folder.join("expected"), expected)?;
+    let matrices = model.layers().iter().flat_map(|l| [Some(l.w().0), l.w().1, Some(l.u().0), l.u().1]);
+    Ok(matrices.flatten().map(|m| m.form()).collect())
+}
+
+fn main() -> Result<(), Failure> {
+    let folder = std::env::args().nth(1).ok_or("usage: device_vectors FOLDER")?;
+    let folder = Path::new(&folder);
+    let mut rng = Rng::new(4);
+    let mut forms = Vec::new();
+    for cell in CELLS {
+        let full = Cell::new(cell.kind, FEATURES, 12);
+        let piecewise =
+            Cell { gate: Nonlinearity::QuantSigm, update: Nonlinearity::QuantTanh, ..full.clone() };
+        let low_rank = Cell { hidden: 24, rank_w: Some(3), rank_u: Some(6), ..piecewise.clone() };
+        for (name, cell, kept) in
+            [("smooth", full, 1.0), ("half", piecewise, 0.5), ("tenth-low-rank", low_rank, 0.1)]
+        {
+            let name = format!("{}-{name}", cell.kind.name());
+            let image = image(vec![cell], kept, &mut rng)?;
+            forms.extend(write(&folder.join(name), &image, &mut rng)?);
+        }
+    }
+    let below = Cell { update: Nonlinearity::Relu, ..Cell::new(CellKind::FastRnn, FEATURES, 10) };
+    let above = Cell { gate: Nonlinearity::QuantSigm4, ..Cell::new(CellKind::FastGrnn, 10, 8) };
+    let image = image(vec![below, above], 0.6, &mut rng)?;
+    forms.extend(write(&folder.join("two-layers-relu"), &image, &mut rng)?);
+    match Form::ALL.iter().find(|form| !forms.contains(form)) {
+        Some(form) => Err(format!("no matrix is stored as {form:?}: the vectors miss that code").into()),
+        None => Ok(()),
+    }
+}

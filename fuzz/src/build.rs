@@ -1,0 +1,135 @@
+//! Images whose parts have the lengths that their header asks for, so that nearly all are accepted
+//! or fail in a late check: sizes, codes, shifts and entries are the fuzzer's choice.
+
+use crate::{LAYERS, Source, seal};
+use fastgrnn_runtime::int::TABLE_LEN;
+
+const LSTM: usize = 6;
+const FIRST_GATED: usize = 3;
+/// Blocks of rows, and bias vectors, of each cell by its code.
+const BLOCKS: [usize; 7] = [1, 1, 1, 1, 2, 3, 4];
+const BIASES: [usize; 7] = [1, 1, 1, 2, 2, 4, 4];
+
+/// A sealed image made of `source`'s choices.
+pub fn image(source: &mut Source<'_>) -> Vec<u8> {
+    let mut out = vec![0; 10];
+    let layers = 1 + source.below(LAYERS);
+    out[3] = layers as u8;
+    let meaning = source.below(4);
+    let (inputs, outputs) = (size(source, 6), if meaning == 1 { 1 } else { size(source, 5) });
+    words(&mut out, [inputs, outputs]);
+    out.extend([meaning as u8, source.below(31) as u8, source.below(15) as u8]);
+    words(&mut out, (0..inputs).map(|_| source.below(1 << 16)));
+    words(&mut out, (0..inputs).map(|_| source.below(1 << 14)));
+    let (mut width, mut table) = (inputs, false);
+    for _ in 0..layers {
+        let (hidden, smooth) = layer(&mut out, source, width);
+        width = hidden;
+        table |= smooth;
+    }
+    matrix(&mut out, source, outputs, width);
+    out.extend([source.below(15) as u8, (source.below(43) as i8 - 8) as u8]);
+    words(&mut out, (0..outputs).map(|_| source.below(1 << 16)));
+    if table {
+        let mut entry = 0;
+        words(
+            &mut out,
+            (0..TABLE_LEN).map(|_| {
+                entry = (entry + source.below(1 << 10)).min(1 << 15);
+                entry
+            }),
+        );
+    }
+    seal(&mut out);
+    out
+}
+
+/// Writes a layer; returns its units and whether it needs the table.
+fn layer(out: &mut Vec<u8>, source: &mut Source<'_>, inputs: usize) -> (usize, bool) {
+    let kind = source.below(7);
+    let gate = if kind >= FIRST_GATED { source.below(6) } else { 255 };
+    let (update, starts) = (source.below(6), source.below(2));
+    out.extend([kind as u8, gate as u8, update as u8, starts as u8]);
+    let hidden = size(source, 8);
+    let ranks = [source.below(4), source.below(4)];
+    words(out, [hidden, ranks[0], ranks[1]]);
+    out.push(4 + source.below(11) as u8);
+    out.push(source.below(15) as u8);
+    out.push(if kind == LSTM { source.below(15) as u8 } else { 0 });
+    out.push(source.below(15) as u8);
+    for rank in ranks {
+        out.push(if rank == 0 { 0 } else { source.below(31) as u8 });
+        out.push(source.below(31) as u8);
+    }
+    let rows = BLOCKS[kind] * hidden;
+    for (cols, rank) in [(inputs, ranks[0]), (hidden, ranks[1])] {
+        matrix(out, source, rows, if rank == 0 { cols } else { rank });
+        if rank != 0 {
+            matrix(out, source, cols, rank);
+        }
+    }
+    words(out, (0..BIASES[kind] * hidden).map(|_| source.below(1 << 16)));
+    let scalars: &[(usize, usize)] = match kind {
+        1 => &[(1, 1 << 15), (1, 1 << 15)],
+        2 => &[(hidden, 1 << 15), (1, 1 << 14), (1, 1 << 14)],
+        3 => &[(1, 1 << 14), (1, 1 << 14)],
+        _ => &[],
+    };
+    for &(count, most) in scalars {
+        words(out, (0..count).map(|_| source.below(1 << 16) % (most + 1)));
+    }
+    if starts == 1 {
+        let len = if kind == LSTM { 2 * hidden } else { hidden };
+        words(out, (0..len).map(|_| source.below(1 << 16)));
+    }
+    (hidden, gate < 2 || update < 2)
+}
+
+/// 1 to `most`; now and then a size near the limits of indices and of accumulators.
+fn size(source: &mut Source<'_>, most: usize) -> usize {
+    match source.below(64) {
+        63 => [254, 255, 256, 257, 300, 480, 511, 512][source.below(8)],
+        _ => 1 + source.below(most),
+    }
+}
+
+fn words(out: &mut Vec<u8>, values: impl IntoIterator<Item = usize>) {
+    values.into_iter().for_each(|value| out.extend((value as u16).to_le_bytes()));
+}
+
+/// Writes a matrix in one of the four forms.
+fn matrix(out: &mut Vec<u8>, source: &mut Source<'_>, rows: usize, cols: usize) {
+    let (form, fill) = (source.below(4), source.below(4));
+    // All stored, all but a few, half or a few: a list holds at most 255.
+    let kept = [255, 240, 128, 20][source.below(4)];
+    let mut entry = || {
+        let present = usize::from(source.byte()) <= kept;
+        let value = match fill {
+            0 => 0x80,
+            1 => 0x7F,
+            _ => source.byte(),
+        };
+        present.then_some(value)
+    };
+    let by_columns = form == 2;
+    let (lines, length) = if by_columns { (cols, rows) } else { (rows, cols) };
+    let lines: Vec<Vec<Option<u8>>> = (0..lines).map(|_| (0..length).map(|_| entry()).collect()).collect();
+    out.push(form as u8);
+    let entries = lines.iter().flatten();
+    match form {
+        0 => out.extend(entries.map(|e| e.unwrap_or(0))),
+        3 => {
+            let mut bitmap = vec![0; (rows * cols).div_ceil(8)];
+            entries.clone().enumerate().for_each(|(i, e)| bitmap[i / 8] |= u8::from(e.is_some()) << (i % 8));
+            out.extend(bitmap);
+            out.extend(entries.flatten());
+        }
+        _ => {
+            // 256 entries do not fit the count; the image is then refused, which is right too.
+            out.extend(lines.iter().map(|line| line.iter().flatten().count() as u8));
+            let places = lines.iter().flat_map(|line| line.iter().enumerate());
+            out.extend(places.filter(|(_, e)| e.is_some()).map(|(i, _)| i as u8));
+            out.extend(entries.flatten());
+        }
+    }
+}

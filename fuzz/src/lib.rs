@@ -1,0 +1,46 @@
+//! What the fuzz targets share: sealing an image, building one from bytes, and running one.
+
+mod build;
+mod models;
+mod source;
+
+pub use build::image;
+pub use models::{metadata, models, read_model, with_metadata};
+pub use source::Source;
+
+use fastgrnn_runtime::int::{Model, checksum};
+
+/// Most layers of a model here.
+pub const LAYERS: usize = 3;
+
+/// Makes the header's constant bytes, length and check sum right, so that a reader looks further.
+pub fn seal(image: &mut [u8]) {
+    if image.len() < 10 {
+        return;
+    }
+    image[..3].copy_from_slice(b"FG\x01");
+    let length = image.len() as u32;
+    image[4..8].copy_from_slice(&length.to_le_bytes());
+    let sum = checksum(image);
+    image[8..10].copy_from_slice(&sum.to_le_bytes());
+}
+
+/// Runs a model that the reader accepted on counts from `source` and on the extremes. Nothing may
+/// panic (overflow checks are on), and the same counts after a reset must give the same states.
+pub fn exercise(model: &Model<'_, LAYERS>, source: &mut Source<'_>) {
+    let counts: Vec<i16> = (0..model.inputs()).map(|_| source.word() as i16).collect();
+    let inputs = [counts, vec![i16::MIN; model.inputs()], vec![i16::MAX; model.inputs()]];
+    let (mut memory, mut scratch) = (vec![0; model.memory_len()], vec![0; model.scratch_len()]);
+    let mut scores = vec![0; model.outputs()];
+    let mut state = model.start(&mut memory, &mut scratch).expect("buffers of the stated lengths");
+    let mut run = || {
+        model.reset(&mut state);
+        for step in 0..9 {
+            model.step(&mut state, &inputs[step % 3]).expect("an input of the stated length");
+            model.scores(&state, &mut scores).expect("scores of the stated length");
+            assert!(model.decide(&scores).class < model.outputs().max(2));
+        }
+        (state.layers().to_vec(), scores.clone())
+    };
+    assert_eq!(run(), run(), "the same counts after a reset");
+}
