@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn the_first_of_equal_scores_wins_and_shares_confidence() {
-        let decision = decide(Meaning::Classes, 11, &[-5, 7, 7, i32::MIN]);
+        let decision = decide(Meaning::Classes, 11, &[-50_000, 7, 7, i32::MIN]);
         assert_eq!(decision.class, 1);
         assert!((120..=127).contains(&decision.confidence), "{decision:?}");
         let sure = decide(Meaning::Classes, 11, &[i32::MIN, i32::MAX]);
