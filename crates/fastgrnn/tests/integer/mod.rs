@@ -12,6 +12,7 @@ pub mod image;
 mod images;
 pub mod network;
 pub mod oracle;
+mod quantized;
 pub mod random;
 pub mod reader;
 mod rounding;

@@ -3,7 +3,7 @@
 
 use super::compare::{Counter, buffers};
 use super::image::{Forms, write};
-use super::network::{Cell, Matrix, Network, Product, blocks};
+use super::network::{Cell, Curve, Matrix, Network, Product, blocks};
 use super::oracle::Oracle;
 use super::random::{CELLS, Manner, network, numbers};
 use fastgrnn_runtime::int::Model;
@@ -34,6 +34,18 @@ fn widened(mut network: Network) -> Network {
     network
 }
 
+/// The network with curves that give odd numbers, too: then all remainders occur.
+fn smooth(mut network: Network) -> Network {
+    let layer = &mut network.layers[0];
+    layer.update = Curve::Tanh;
+    match &mut layer.cell {
+        Cell::Rnn | Cell::FastRnn { .. } | Cell::FastRnnVector { .. } => {}
+        Cell::FastGrnn { gate, .. } | Cell::Ugrnn { gate } => *gate = Curve::Sigmoid,
+        Cell::Gru { gate } | Cell::Lstm { gate, .. } => *gate = Curve::Sigmoid,
+    }
+    network
+}
+
 /// Every h, and every c of an LSTM, in steps from states that hold `UNITS` of them.
 fn every_state_agrees(network: &Network, count: i16) {
     let image = write(network, &Forms::Smallest);
@@ -57,8 +69,10 @@ fn every_state_agrees(network: &Network, count: i16) {
 #[test]
 fn every_rounding_of_every_cell_equals_the_oracle_from_every_state() {
     for code in CELLS.filter(|code| *code != 0) {
-        let manner = prop_oneof![3 => Just(Manner::Tame), 1 => Just(Manner::Wild)];
-        let networks = manner.prop_flat_map(move |manner| network(vec![code], vec![1, 1], manner));
+        let networks = prop_oneof![
+            3 => network(vec![code], vec![1, 1], Manner::Tame).prop_map(smooth),
+            1 => network(vec![code], vec![1, 1], Manner::Wild),
+        ];
         let counts = prop_oneof![numbers(1).prop_map(|counts| counts[0]), select(vec![0, 999])];
         let mut runner =
             TestRunner::new(Config { cases: 24, failure_persistence: None, ..Config::default() });
