@@ -11,7 +11,7 @@ pub enum AnyModel {
     /// A float model.
     Float(Model),
     /// An integer model.
-    Integer(IntegerModel),
+    Integer(Box<IntegerModel>),
 }
 
 impl AnyModel {
@@ -19,7 +19,7 @@ impl AnyModel {
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, ModelProblem> {
         let file = Opened::new(bytes)?;
         match file.scales() {
-            Some(_) => IntegerModel::read(file).map(Self::Integer),
+            Some(_) => IntegerModel::read(file).map(|model| Self::Integer(Box::new(model))),
             None => Model::read(file).map(Self::Float),
         }
     }

@@ -270,7 +270,9 @@ impl<'a> Opened<'a> {
     /// Takes out what is left and makes a model of it, with these parameters.
     pub(crate) fn finish(mut self, params: Vec<f32>) -> Result<Model, ModelProblem> {
         let coordinates = self.tensors.get(NORMALIZER_MEAN).map_or(0, |t| t.shape().iter().product());
-        if self.metadata.normalize == Normalize::PerCoordinate && coordinates % self.network().input() != 0 {
+        if self.metadata.normalize == Normalize::PerCoordinate
+            && !coordinates.is_multiple_of(self.network().input())
+        {
             return Err(metadata_error(format!("{coordinates} normalised coordinates are no whole steps")));
         }
         let mut others = BTreeMap::new();

@@ -108,3 +108,34 @@ fn the_library_s_images_are_those_of_the_page_and_its_scores_the_oracle_s() {
     }
     assert!(saturations > 100, "{saturations} saturations are too few to tell");
 }
+
+#[test]
+fn a_hundred_thousand_steps_of_recordings_without_a_reset_stay_in_range_and_never_wrap() {
+    let digits = fastgrnn::data::load(&fastgrnn::data::Request::new("digits")).unwrap().train.x;
+    let all: Vec<u32> = (0..digits.len() as u32).collect();
+    for kind in [CellKind::FastGrnn, CellKind::Gru, CellKind::Lstm] {
+        let cell = Cell::new(kind, 8, 10).with_ranks(Some(4), Some(4));
+        let model = model(vec![cell], 1);
+        let integer = quantize(&model, &digits, &all, &Options::default()).unwrap();
+        let network = read(integer.image(), 1).unwrap();
+        // The oracle asserts the width of every value that it computes.
+        let mut oracle = Oracle::new(&network);
+        let view = integer.view();
+        let (mut memory, mut scratch) = (vec![0; view.memory_len()], vec![0; view.scratch_len()]);
+        let mut state = view.start(&mut memory, &mut scratch).unwrap();
+        let mut steps = 0;
+        for i in (0..digits.len()).cycle() {
+            let mut counts = Vec::new();
+            integer.counts(digits.get(i), &mut counts);
+            for step in counts.chunks(8) {
+                oracle.step(step);
+                view.step(&mut state, step).unwrap();
+                steps += 1;
+            }
+            assert!(state.layers().iter().map(|&h| i64::from(h)).eq(oracle.state(0)), "{kind}, step {steps}");
+            if steps >= 100_000 {
+                break;
+            }
+        }
+    }
+}
