@@ -156,7 +156,8 @@ fn every_key_of_a_configuration_is_a_key_of_a_recipe() {
     assert!(table.keys().all(|key| keys.contains(key)));
     // Every key that a recipe may set comes back from the configuration, if it is set.
     let optional = ["test", "data-dir", "timesteps", "window", "stride", "id-col", "label-col"];
-    let optional = [&optional[..], &["group-col", "columns", "drop", "size-limit", "decay-every"]].concat();
+    let optional =
+        [&optional[..], &["group-col", "columns", "drop", "size-limit", "decay-every", "input-lsb"]].concat();
     for key in keys.iter().filter(|key| !optional.contains(&key.as_str())) {
         assert!(table.contains_key(key), "{key}");
     }

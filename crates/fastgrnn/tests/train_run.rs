@@ -228,6 +228,8 @@ fn staged() -> Recipe {
         sparsity_head: Some(0.8),
         quantize: Some(true),
         stages: Some("dense:1/4,project:1/4:every=3:gradual,frozen:1/4,quantized:1/4".parse().unwrap()),
+        // An integer model has no random states.
+        initial_state: Some("0.1".parse().unwrap()),
         ..eventful()
     }
 }

@@ -4,8 +4,9 @@ mod common;
 
 use common::{classes, options, recipe, trained};
 use fastgrnn::cells::Role;
+use fastgrnn::data::Normalize;
 use fastgrnn::model::Model;
-use fastgrnn::quantize::Grid;
+use fastgrnn::quantize::{Grid, IntegerModel};
 use fastgrnn::train::{ConfigError, EpochReport, Observer, Recipe, Refit, Silent, Stages, run};
 use safetensors::SafeTensors;
 use std::path::{Path, PathBuf};
@@ -153,44 +154,66 @@ fn a_refit_goes_through_all_stages_in_the_epochs_it_has() {
         let folder = tempfile::tempdir().unwrap();
         let recipe = Recipe { refit: Some(refit), quantize: Some(true), ..sparse() };
         let summary = trained(&recipe, &data, folder.path());
-        for path in [&summary.model, summary.model_float.as_ref().unwrap()] {
-            let model = Model::load(path).unwrap();
-            for view in model.network.layout().views().iter().filter(|v| v.role == Role::Weight) {
-                let nonzero = model.params[view.range()].iter().filter(|v| **v != 0.0).count();
-                assert!(nonzero <= kept(&view.name, view.len()), "{}", view.name);
-            }
+        let float = Model::load(summary.model_float.as_ref().unwrap()).unwrap();
+        for view in float.network.layout().views().iter().filter(|v| v.role == Role::Weight) {
+            let nonzero = float.params[view.range()].iter().filter(|v| **v != 0.0).count();
+            assert_eq!(nonzero, kept(&view.name, view.len()), "{}", view.name);
         }
     }
 }
 
-// ---- the grids ----
+// ---- the integer model ----
 
 #[test]
-fn a_quantised_run_delivers_weights_on_grids_and_the_float_model_beside_them() {
+fn a_quantised_run_delivers_the_integer_model_and_the_float_one_beside_it() {
     let data = classes(120, 2, 10);
     // With a stage that trains through the grids, and by rounding alone.
     for stages in [None, Some("dense:1".parse::<Stages>().unwrap())] {
         let folder = tempfile::tempdir().unwrap();
         let recipe = Recipe { quantize: Some(true), stages, epochs: Some(40), ..recipe() };
         let summary = trained(&recipe, &data, folder.path());
-        let (model, float) = (&summary.model, summary.model_float.as_ref().unwrap());
-        let (model, float) = (Model::load(model).unwrap(), Model::load(float).unwrap());
+        let integer = IntegerModel::load(&summary.model).unwrap();
+        let float = Model::load(summary.model_float.as_ref().unwrap()).unwrap();
         let mut moved = 0;
-        for view in model.network.layout().views() {
-            let (values, from) = (&model.params[view.range()], &float.params[view.range()]);
-            match view.role {
-                Role::Weight => {
-                    let grid = Grid::of(values);
-                    assert!(values.iter().all(|&v| grid.nearest(v) == v), "{}", view.name);
-                    moved += values.iter().zip(from).filter(|(a, b)| a != b).count();
-                }
-                _ => assert_eq!(values, from),
-            }
+        for view in float.network.layout().views().iter().filter(|v| v.role == Role::Weight) {
+            let (values, from) = (&integer.model.params[view.range()], &float.params[view.range()]);
+            let grid = Grid::of(values);
+            assert!(values.iter().zip(from).all(|(a, b)| *a == grid.nearest(*b)), "{}", view.name);
+            moved += values.iter().zip(from).filter(|(a, b)| a != b).count();
         }
         assert!(moved > 0);
-        assert!(summary.test.unwrap().accuracy.unwrap() > 0.95);
-        assert!(summary.test_float.unwrap().accuracy.unwrap() > 0.95);
+        let seed = &summary.seeds[0];
+        let (test, _, _) = integer.evaluate(data.test.as_ref().unwrap(), 1).unwrap();
+        assert_eq!(summary.test.as_ref(), Some(&test.scores));
+        assert_eq!(summary.bytes.total, integer.image().len());
+        assert_eq!(seed.bytes, Some(integer.image().len()));
+        assert!(test.scores.accuracy.unwrap() > 0.95);
+        let (float_test, _) = float.evaluate(data.test.as_ref().unwrap(), 1).unwrap();
+        assert_eq!(summary.test_float.as_ref(), Some(&float_test.scores));
+        assert!(seed.agreement.unwrap() > 0.95, "{:?}", seed.agreement);
+        let resume = fastgrnn::train::RunOptions { resume: true, ..options(folder.path()) };
+        let config = recipe.resolve(&data).unwrap();
+        assert_eq!(run(&config, &data, &resume, &mut Silent).unwrap(), summary);
     }
+}
+
+#[test]
+fn what_integers_cannot_do_is_refused_before_training() {
+    let data = classes(60, 2, 8);
+    let quantize = |recipe: Recipe| Recipe { quantize: Some(true), ..recipe };
+    let lsb = |values: &[f64]| Recipe { input_lsb: Some(values.to_vec()), ..recipe() };
+    for (recipe, part) in [
+        (quantize(Recipe { initial_state: Some("random".parse().unwrap()), ..recipe() }), "random states"),
+        (quantize(Recipe { normalize: Some(Normalize::PerCoordinate), ..recipe() }), "per-feature"),
+        (quantize(lsb(&[0.1, 0.1, 0.1])), "3 values of --input-lsb for 2 features"),
+        (quantize(lsb(&[-1.0])), "must be a positive number"),
+        (quantize(lsb(&[1e-6])), "counts have 16 bits"),
+        (lsb(&[0.1]), "choose --quantize"),
+    ] {
+        let error = recipe.resolve(&data).unwrap_err().to_string();
+        assert!(error.contains(part), "{error}");
+    }
+    quantize(lsb(&[0.001])).resolve(&data).unwrap();
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use anyhow::Context;
 use fastgrnn::data::Dataset;
 use fastgrnn::files::write_atomic;
-use fastgrnn::model::Model;
+use fastgrnn::model::AnyModel;
 use fastgrnn::report::RunReport;
 use fastgrnn::train::{Config, SeedRecord, Summary};
 use std::path::Path;
@@ -15,9 +15,9 @@ pub fn write(
     records: &[SeedRecord],
     data: &Dataset,
 ) -> anyhow::Result<()> {
-    let model = Model::load(&summary.model).context("cannot report on the run")?;
+    let model = AnyModel::load(&summary.model).context("cannot report on the run")?;
     let command = format!("fastgrnn train {}", summary.run.join("config.toml").display());
-    let report = RunReport::of_run(summary, config, records, &model, data, &command);
+    let report = RunReport::of_run(summary, config, records, model.float(), data, &command);
     for plot in report.plots() {
         write_whole(&summary.run.join("plots").join(plot.name), plot.svg.as_bytes())?;
     }

@@ -7,7 +7,7 @@ use super::{InputScale, IntegerFactors, IntegerLayer, IntegerMatrix, IntegerNetw
 use crate::cells::{Cell, CellKind, Nonlinearity, Role, Scalar};
 use crate::data::{Normalize, Sequences};
 use crate::model::Model;
-use crate::net::{InitialState, Layout};
+use crate::net::{InitialState, Layout, Network};
 use fastgrnn_runtime::int::Shifts;
 
 /// How a model is made integer.
@@ -73,10 +73,19 @@ fn check(model: &Model, x: &Sequences) -> Result<(), QuantizeError> {
     if x.dim() != net.input() {
         return Err(QuantizeError::Dim { found: x.dim(), expected: net.input() });
     }
-    if model.normalizer.mode == Normalize::PerCoordinate {
+    check_form(net, model.normalizer.mode, &model.initial_state)
+}
+
+/// Whether a network has an integer form, whatever its parameters.
+pub(crate) fn check_form(
+    net: &Network,
+    normalize: Normalize,
+    initial: &InitialState,
+) -> Result<(), QuantizeError> {
+    if normalize == Normalize::PerCoordinate {
         return Err(QuantizeError::PerCoordinate);
     }
-    if model.initial_state == InitialState::Random {
+    if *initial == InitialState::Random {
         return Err(QuantizeError::RandomState);
     }
     if net.layers.len() > MAX_LAYERS {
@@ -113,21 +122,11 @@ fn input_scale(model: &Model, ranges: &Ranges, options: &Options) -> Result<Inpu
     let dim = ranges.features.len();
     let lsb = match &options.input_lsb {
         None => ranges.features.iter().map(chosen_lsb).collect(),
-        Some(given) if given.len() == 1 => vec![given[0]; dim],
-        Some(given) if given.len() == dim => given.clone(),
-        Some(given) => return Err(QuantizeError::LsbCount { found: given.len(), expected: dim }),
+        Some(given) => {
+            let largest: Vec<f32> = ranges.features.iter().map(|f| f.largest).collect();
+            given_lsb(given, &largest)?
+        }
     };
-    for (feature, (&lsb, seen)) in lsb.iter().zip(&ranges.features).enumerate() {
-        if !(lsb.is_finite() && lsb > 0.0) {
-            return Err(QuantizeError::Lsb { feature, value: lsb });
-        }
-        let counts = f64::from(seen.largest) / f64::from(lsb);
-        if counts > 32_768.0 {
-            let least = f64::from(seen.largest) / 32_767.0;
-            let largest = seen.largest;
-            return Err(QuantizeError::TooManyCounts { feature, largest, lsb, counts, least });
-        }
-    }
     let of = |values: &[f32], d: usize, otherwise: f64| values.get(d).map_or(otherwise, |&v| f64::from(v));
     let scale = |d: usize| of(&model.normalizer.scale, d, 1.0);
     let mean = |d: usize| of(&model.normalizer.mean, d, 0.0);
@@ -154,6 +153,38 @@ fn input_scale(model: &Model, ranges: &Ranges, options: &Options) -> Result<Inpu
     let unit = f64::from(offset_shift).exp2();
     let offsets = offsets.iter().map(|o| (o / unit).round().clamp(-32_768.0, 32_767.0) as i16).collect();
     Ok(InputScale { lsb, offsets, factors, shift: shift as u32, offset_shift, bits: bits as u32 })
+}
+
+/// Whether counts of these sizes hold the data: the part of quantising that a long training need
+/// not wait for.
+pub(crate) fn check_lsb(given: Option<&[f32]>, x: &Sequences) -> Result<(), QuantizeError> {
+    let Some(given) = given else { return Ok(()) };
+    let mut largest = vec![0f32; x.dim()];
+    for row in (0..x.len()).flat_map(|i| x.get(i).chunks_exact(x.dim().max(1))) {
+        largest.iter_mut().zip(row).for_each(|(top, v)| *top = top.max(v.abs()));
+    }
+    given_lsb(given, &largest).map(drop)
+}
+
+/// One worth for each feature, each large enough for the `largest` value of its feature.
+fn given_lsb(given: &[f32], largest: &[f32]) -> Result<Vec<f32>, QuantizeError> {
+    let dim = largest.len();
+    let lsb = match given.len() {
+        1 => vec![given[0]; dim],
+        found if found == dim => given.to_vec(),
+        found => return Err(QuantizeError::LsbCount { found, expected: dim }),
+    };
+    for (feature, (&lsb, &largest)) in lsb.iter().zip(largest).enumerate() {
+        if !(lsb.is_finite() && lsb > 0.0) {
+            return Err(QuantizeError::Lsb { feature, value: lsb });
+        }
+        let counts = f64::from(largest) / f64::from(lsb);
+        if counts > 32_768.0 {
+            let least = f64::from(largest) / 32_767.0;
+            return Err(QuantizeError::TooManyCounts { feature, largest, lsb, counts, least });
+        }
+    }
+    Ok(lsb)
 }
 
 /// Whole numbers are counts already; others get the power of two that uses 16 bits well.

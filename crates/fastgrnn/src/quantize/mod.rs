@@ -18,6 +18,7 @@ mod saturation;
 mod size;
 
 pub use build::Options;
+pub(crate) use build::{check_form, check_lsb};
 pub use engine::IntegerScores;
 pub use error::QuantizeError;
 pub(crate) use file::Scales;

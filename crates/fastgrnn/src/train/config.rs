@@ -25,6 +25,7 @@ use crate::data::{
     Augment, DataError, Dataset, Examples, LabelKind, Labels, Normalize, SplitBy, validation_split,
 };
 use crate::net::{InitialState, Loss, MAX_LAYERS, MAX_SIZE, Network, NetworkError};
+use crate::quantize::{QuantizeError, check_form, check_lsb};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -107,6 +108,9 @@ pub struct Config {
     pub sparsity_head: f64,
     /// Whether the result is the integer model.
     pub quantize: bool,
+    /// What one count of the sensor is worth to the integer model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input_lsb: Option<Vec<f64>>,
     /// Starting values.
     pub start: Start,
     /// State before the first step.
@@ -292,6 +296,9 @@ pub enum ConfigError {
         /// Estimate of the buffers.
         bytes: u64,
     },
+    /// The network has no integer form.
+    #[error("quantize = true: {0}")]
+    Quantize(#[from] QuantizeError),
     /// The network cannot be.
     #[error(transparent)]
     Network(#[from] NetworkError),
@@ -368,6 +375,7 @@ impl Recipe {
             sparsity_u: r.sparsity_u.unwrap_or(1.0),
             sparsity_head: r.sparsity_head.unwrap_or(1.0),
             quantize: r.quantize.unwrap_or(false),
+            input_lsb: r.input_lsb.clone(),
             start: r.start.unwrap_or_default(),
             initial_state: r.initial_state.clone().unwrap_or_default(),
             stages: Stages::usual(false, false),
@@ -422,6 +430,10 @@ impl Recipe {
         };
         config.check_values()?;
         config.check_applies()?;
+        if config.quantize {
+            check_form(&config.network(data), config.normalize, &config.initial_state)?;
+            check_lsb(config.lsb().as_deref(), &data.train.x)?;
+        }
         config.check_stages(config.epochs.saturating_mul(part.div_ceil(batch.max(1)).max(1)))?;
         if let Some(every) = config.decay_every
             && every * (part.div_ceil(batch) as f64) < 0.5
@@ -554,6 +566,11 @@ impl Config {
             Some((_, name)) if name.starts_with('u') => self.sparsity_u,
             _ => 1.0,
         }
+    }
+
+    /// What one count is worth, as the integer model takes it.
+    pub(super) fn lsb(&self) -> Option<Vec<f32>> {
+        self.input_lsb.as_ref().map(|lsb| lsb.iter().map(|&v| v as f32).collect())
     }
 
     /// Whether any matrix is to lose entries.
@@ -743,6 +760,10 @@ impl Config {
                 };
                 return unused(key, value, format!("a {} has no {key}", self.cell), with(&has));
             }
+        }
+        if let (Some(lsb), false) = (&self.input_lsb, self.quantize) {
+            let why = "a float model reads the data's own units".into();
+            return unused("input-lsb", format!("{lsb:?}"), why, "--quantize".into());
         }
         if self.optimizer == Optimizer::Sgd && self.momentum != DEFAULT_MOMENTUM {
             let why = "sgd has no momentum".into();

@@ -5,6 +5,7 @@ use crate::data::DataError;
 use crate::engine::EngineError;
 use crate::model::ModelError;
 use crate::net::NetworkError;
+use crate::quantize::QuantizeError;
 use std::path::PathBuf;
 
 /// A run that did not finish.
@@ -22,6 +23,9 @@ pub enum TrainError {
     /// A model could not be written.
     #[error(transparent)]
     Model(#[from] ModelError),
+    /// The trained model cannot be made integer.
+    #[error(transparent)]
+    Quantize(#[from] QuantizeError),
     /// Splitting or normalising the data failed.
     #[error(transparent)]
     Data(#[from] DataError),

@@ -13,9 +13,10 @@
 //! | `config.toml` | the resolved configuration, itself a recipe |
 //! | `metrics.jsonl` | a line an epoch |
 //! | `seed-<n>/checkpoint.safetensors` | where to continue; gone once the seed is done |
-//! | `seed-<n>/model.safetensors` | the seed's model |
+//! | `seed-<n>/model.safetensors` | the seed's model: the integer one with `quantize` |
+//! | `seed-<n>/model_float.safetensors` | with `quantize`, the float model behind it |
 //! | `seed-<n>/result.json` | the seed's [`SeedRecord`] |
-//! | `model.safetensors` | the model of the seed best on validation |
+//! | `model.safetensors`, `model_float.safetensors` | those of the seed best on validation |
 //! | `.lock` | held while a process trains into the folder |
 //! | `summary.json` | the [`Summary`] |
 
@@ -23,6 +24,7 @@ mod checkpoint;
 mod choice;
 mod config;
 mod constraint;
+mod deliver;
 mod error;
 mod fold;
 mod observe;

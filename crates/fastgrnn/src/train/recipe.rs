@@ -164,6 +164,9 @@ recipe! {
         /// Deliver a model that computes in integers only, beside the float one [default: false]
         #[cfg_attr(feature = "clap", arg(num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "true|false"))]
         quantize: bool,
+        /// What one count of the sensor is worth to the integer model, in the data's units: one value, or one for each feature [default: chosen from the training data]
+        #[cfg_attr(feature = "clap", arg(value_name = "X,…", value_delimiter = ','))]
+        input_lsb: Vec<f64>,
     }
     "Training" {
         /// What the run does with its parameters, as KIND:SHARE of its batches: dense, project (every=N batches, gradual, keep=X), frozen, quantized [default: dense:1; sparse: dense:1/3,project:1/3:every=15,frozen:1/3; with quantize the last 1/6 is quantized]

@@ -2,9 +2,10 @@
 
 use super::checkpoint::Best;
 use super::config::PLACE_KEYS;
+use super::deliver::{MODEL, MODEL_FLOAT, write_json};
 use super::fold::fingerprint;
 use super::observe::{EpochReport, Observer};
-use super::seed::{Job, METRICS, MODEL, MODEL_FLOAT, RESULT, SeedRun, metrics_line, write_json};
+use super::seed::{Job, METRICS, RESULT, SeedRun, metrics_line};
 use super::summary::{Bytes, SeedRecord, SeedResult, Summary};
 use super::{Config, Recipe, TrainError};
 use crate::data::Dataset;
@@ -76,7 +77,8 @@ pub fn run(
     let _lock = lock(&out)?;
     open_folder(config, data, &out, options.resume)?;
     let scorer = Scorer::new(&config.network(data), options.threads)?;
-    let mut job = Job { config, data, out: &out, fingerprint: fingerprint(data), scorer, observer };
+    let (fingerprint, threads) = (fingerprint(data), options.threads);
+    let mut job = Job { config, data, out: &out, fingerprint, scorer, threads, observer };
     let mut records: Vec<SeedRecord> = Vec::new();
     for index in 0..config.seeds {
         let seed = config.seed + index as u64;
@@ -205,7 +207,7 @@ fn summarize(
         model_float,
         cell: config.cell.name().to_owned(),
         params,
-        bytes: Bytes { total: 4 * params },
+        bytes: Bytes { total: best.bytes.unwrap_or(4 * params) },
         epochs: config.epochs,
         seconds: seeds.iter().map(|s| s.seconds).sum(),
         val: val.map(|(mean, _)| mean),

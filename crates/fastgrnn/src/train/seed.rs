@@ -1,7 +1,8 @@
 //! One seed: choose an epoch on the validation part, refit if asked, read the test set once.
 
 use super::checkpoint::{Best, State};
-use super::constraint::{Course, settle};
+use super::constraint::Course;
+use super::deliver::{Trained, write_json};
 use super::fold::Fold;
 use super::observe::{EpochReport, Observer, Pass, Progress, SeedStarted};
 use super::optim::{Optim, clip_norm};
@@ -11,11 +12,10 @@ use super::summary::{SeedRecord, SeedResult};
 use super::{Config, TrainError};
 use crate::batch::Batch;
 use crate::cells::Start;
-use crate::data::{Dataset, Examples, Labels, validation_split};
+use crate::data::{Dataset, Labels, validation_split};
 use crate::engine::Step;
-use crate::files::write_atomic;
 use crate::metrics::Evaluation;
-use crate::model::{Model, Predictions, Scorer};
+use crate::model::{Model, Scorer};
 use crate::net::Layout;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -34,6 +34,7 @@ pub(super) struct Job<'a> {
     /// Fingerprint of the data.
     pub fingerprint: String,
     pub scorer: Scorer,
+    pub threads: usize,
     pub observer: &'a mut dyn Observer,
 }
 
@@ -95,11 +96,12 @@ impl<'j, 'a> SeedRun<'j, 'a> {
         if self.state.place.pass == Pass::Choose {
             self.train(&mut fold, &val, config.epochs)?;
         }
-        let mut chosen = fold.model;
         let best = self.state.place.best;
         if best.is_none() && self.state.place.pass == Pass::Choose {
             self.state.choose();
         }
+        let mut chosen = Trained { model: fold.model, grids: Vec::new(), indices: fold.indices };
+        let mut result = None;
         if config.refit != Refit::None {
             let best_epoch = best.map_or(config.epochs, |b| b.epoch);
             let epochs = if config.refit == Refit::Full { config.epochs } else { best_epoch };
@@ -111,12 +113,13 @@ impl<'j, 'a> SeedRun<'j, 'a> {
             let all = (0..examples.len() as u32).collect();
             let mut fold = Fold::new(config, self.job.data, self.seed, Pass::Refit, all)?;
             self.train(&mut fold, &[], epochs)?;
-            chosen.params = std::mem::take(&mut self.state.best_params);
-            let refitted = Model { params: std::mem::take(&mut self.state.params), ..fold.model };
-            return self.record(chosen, &val, refitted);
+            let model = Model { params: std::mem::take(&mut self.state.params), ..fold.model };
+            let grids = std::mem::take(&mut self.state.place.constraint.grids);
+            result = Some(Trained { model, grids, indices: fold.indices });
         }
-        chosen.params = std::mem::take(&mut self.state.best_params);
-        self.record(chosen.clone(), &val, chosen)
+        chosen.model.params = std::mem::take(&mut self.state.best_params);
+        chosen.grids = std::mem::take(&mut self.state.place.chosen_grids);
+        self.record(&chosen, &val, result.as_ref().unwrap_or(&chosen))
     }
 
     /// Runs a pass up to `epochs` epochs of its schedule.
@@ -219,10 +222,9 @@ impl<'j, 'a> SeedRun<'j, 'a> {
         let validated = match val {
             [] => None,
             val => {
-                let (scorer, train) = (&mut self.job.scorer, &self.job.data.train);
-                let constraint = &self.state.place.constraint;
+                let (constraint, train) = (&self.state.place.constraint, &self.job.data.train);
                 let seen = constraint.seen(&self.layout, &self.state.params, &mut self.rounded);
-                Some(evaluate(scorer, &fold.model, seen, train, val)?.scores)
+                Some(self.job.evaluate_with(&fold.model, seen, train, val)?.0.scores)
             }
         };
         let mut is_best = false;
@@ -298,80 +300,43 @@ impl<'j, 'a> SeedRun<'j, 'a> {
         }
     }
 
-    /// Evaluates what validation chose and what the seed delivers, and writes both down. With
-    /// `quantize` both are on their grids, and the float model lies beside what is delivered.
-    fn record(mut self, mut chosen: Model, val: &[u32], mut model: Model) -> Result<SeedRecord, TrainError> {
-        let mut float = None;
-        if self.job.config.quantize {
-            let path = self.folder.join(MODEL_FLOAT);
-            model.save(&path)?;
-            float = Some((path, self.test(&model)?));
-            let place = &self.state.place;
-            let refitted = place.pass == Pass::Refit;
-            let grids = if refitted { &place.constraint.grids } else { &place.chosen_grids };
-            settle(&self.layout, grids, &mut model.params);
-            settle(&self.layout, &place.chosen_grids, &mut chosen.params);
-        }
-        let data = self.job.data;
-        let val = match val {
-            [] => None,
-            val => Some(evaluate(&mut self.job.scorer, &chosen, &chosen.params, &data.train, val)?),
-        };
-        let test = self.test(&model)?;
-        let path = self.folder.join(MODEL);
-        model.save(&path)?;
+    /// Writes and evaluates what the seed delivers, and writes that down.
+    fn record(mut self, chosen: &Trained, val: &[u32], result: &Trained) -> Result<SeedRecord, TrainError> {
+        let delivery = self.job.deliver(&self.folder, chosen, val, result)?;
         let place = &mut self.state.place;
         place.seconds += place.epoch_seconds + lap(&mut self.clock);
         let epochs = place.chosen_after.unwrap_or(place.epoch);
-        let (model_float, test_float) = float.unzip();
+        let scores = |e: &Option<Evaluation>| e.as_ref().map(|e| e.scores.clone());
+        let quantized = delivery.quantized.as_ref();
         let record = SeedRecord {
             result: SeedResult {
                 seed: self.seed,
-                model: path,
-                model_float,
+                model: delivery.model,
+                model_float: quantized.map(|q| q.model_float.clone()),
+                bytes: quantized.map(|q| q.bytes),
                 epochs,
                 best_epoch: place.best.map_or(epochs, |b| b.epoch),
                 seconds: place.seconds,
-                val: val.as_ref().map(|e| e.scores.clone()),
-                test: test.as_ref().map(|e| e.scores.clone()),
-                test_float: test_float.flatten().map(|e| e.scores),
+                val: scores(&delivery.val),
+                test: scores(&delivery.test),
+                test_float: quantized.and_then(|q| scores(&q.test_float)),
+                agreement: quantized.and_then(|q| q.agreement),
             },
             data: place.data.clone(),
             history: std::mem::take(&mut place.history),
-            val,
-            test,
+            val: delivery.val,
+            test: delivery.test,
         };
         write_json(&self.folder.join(RESULT), &record)?;
         let _ = std::fs::remove_file(self.folder.join(CHECKPOINT));
         self.job.observer.seed_finished(&record.result);
         Ok(record)
     }
-
-    /// Evaluates `model` on the test set, if there is one.
-    fn test(&mut self, model: &Model) -> Result<Option<Evaluation>, TrainError> {
-        let Some(test) = &self.job.data.test else { return Ok(None) };
-        let all: Vec<u32> = (0..test.len() as u32).collect();
-        evaluate(&mut self.job.scorer, model, &model.params, test, &all).map(Some)
-    }
 }
 
 pub(super) const CHECKPOINT: &str = "checkpoint.safetensors";
-pub(super) const MODEL: &str = "model.safetensors";
-pub(super) const MODEL_FLOAT: &str = "model_float.safetensors";
 pub(super) const RESULT: &str = "result.json";
 pub(super) const METRICS: &str = "metrics.jsonl";
-
-/// Evaluates `model`, with `params` in place of its own, on the examples at `indices`.
-fn evaluate(
-    scorer: &mut Scorer,
-    model: &Model,
-    params: &[f32],
-    examples: &Examples,
-    indices: &[u32],
-) -> Result<Evaluation, TrainError> {
-    let (scores, loss) = scorer.score(model, params, &examples.x, Some(&examples.y), indices)?;
-    Ok(Predictions::new(model, scores).evaluate(model, &examples.y, indices, loss))
-}
 
 fn fresh(config: &Config, data: &Dataset, seed: u64) -> (Vec<f32>, Optim) {
     let params = config.network(data).start(config.start, data.train.x.max_steps(), seed);
@@ -407,10 +372,4 @@ fn append_metrics(out: &Path, report: &EpochReport) -> Result<(), TrainError> {
 
 pub(super) fn metrics_line(report: &EpochReport) -> String {
     serde_json::to_string(report).unwrap_or_default() + "\n"
-}
-
-pub(super) fn write_json<T: serde::Serialize>(path: &Path, value: &T) -> Result<(), TrainError> {
-    let json = serde_json::to_string_pretty(value);
-    let text = json.map_err(|e| TrainError::Damaged { path: path.to_owned(), what: e.to_string() })?;
-    write_atomic(path, text.as_bytes()).map_err(|source| TrainError::Io { path: path.to_owned(), source })
 }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 /// Bytes of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bytes {
-    /// Of the parameters as they are stored: f32.
+    /// Of the parameters as f32; the length of the device image where the model is quantised.
     pub total: usize,
 }
 
@@ -22,6 +22,9 @@ pub struct SeedResult {
     /// The float model behind it, where it is quantised.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model_float: Option<PathBuf>,
+    /// Length of the device image, where the model is quantised.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<usize>,
     /// Epochs run before early stopping or the end.
     pub epochs: usize,
     /// The epoch that validation chose; the last one without validation.
@@ -35,6 +38,9 @@ pub struct SeedResult {
     /// The float model on the test set, where the delivered one is quantised.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test_float: Option<Scores>,
+    /// Share of the test set on which the float and the quantised model decide alike.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agreement: Option<f64>,
 }
 
 /// Everything a finished seed leaves behind: its result and what a report needs.

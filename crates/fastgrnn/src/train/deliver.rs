@@ -1,0 +1,126 @@
+//! What a seed delivers: its model file or files, and the figures that go with them.
+//!
+//! Without `quantize` that is the float model. With it, the float parameters go into a file
+//! beside, their rounded form becomes the integer model, and validation and test are what the
+//! integer engine says.
+
+use super::TrainError;
+use super::constraint::settle;
+use super::seed::Job;
+use crate::data::Examples;
+use crate::files::write_atomic;
+use crate::metrics::Evaluation;
+use crate::model::{Model, ModelError, Predictions};
+use crate::quantize::{Grid, IntegerModel, Options, quantize};
+use std::path::{Path, PathBuf};
+
+pub(super) const MODEL: &str = "model.safetensors";
+pub(super) const MODEL_FLOAT: &str = "model_float.safetensors";
+
+/// A trained model, the grids it was trained on, and the sequences it saw.
+#[derive(Clone)]
+pub(super) struct Trained {
+    pub model: Model,
+    /// Empty where training went through none.
+    pub grids: Vec<Grid>,
+    pub indices: Vec<u32>,
+}
+
+/// What was written, and how good it is.
+pub(super) struct Delivery {
+    pub model: PathBuf,
+    pub val: Option<Evaluation>,
+    pub test: Option<Evaluation>,
+    pub quantized: Option<Quantized>,
+}
+
+/// What there is to say about a quantised model beside its scores.
+pub(super) struct Quantized {
+    pub model_float: PathBuf,
+    pub test_float: Option<Evaluation>,
+    /// Share of the test set on which float and integer model decide alike.
+    pub agreement: Option<f64>,
+    /// Length of the device image.
+    pub bytes: usize,
+}
+
+impl Job<'_> {
+    /// Writes `result`, and evaluates it on the test set and `chosen` on the validation part.
+    pub(super) fn deliver(
+        &mut self,
+        folder: &Path,
+        chosen: &Trained,
+        val: &[u32],
+        result: &Trained,
+    ) -> Result<Delivery, TrainError> {
+        let (data, path) = (self.data, folder.join(MODEL));
+        let test = data.test.as_ref().map(|test| (test, (0..test.len() as u32).collect::<Vec<u32>>()));
+        let float = test.as_ref().map(|(test, all)| self.evaluate(&result.model, test, all)).transpose()?;
+        if !self.config.quantize {
+            let val = match val {
+                [] => None,
+                val => Some(self.evaluate(&chosen.model, &data.train, val)?.0),
+            };
+            result.model.save(&path)?;
+            return Ok(Delivery { model: path, val, test: float.map(|(test, _)| test), quantized: None });
+        }
+        let model_float = folder.join(MODEL_FLOAT);
+        result.model.save(&model_float)?;
+        let threads = self.threads;
+        let integer = self.integer(result)?;
+        let val = match val {
+            [] => None,
+            val => Some(self.integer(chosen)?.evaluate_at(&data.train, val, threads)?.0),
+        };
+        let test = test.map(|(test, all)| integer.evaluate_at(test, &all, threads)).transpose()?;
+        let (test_float, by_float) = float.unzip();
+        let (test, by_integer) = test.map(|(test, predictions, _)| (test, predictions)).unzip();
+        let agreement = by_float.zip(by_integer).and_then(|(a, b)| agreement(&a, &b));
+        integer.save(&path)?;
+        let bytes = integer.image().len();
+        let quantized = Some(Quantized { model_float, test_float, agreement, bytes });
+        Ok(Delivery { model: path, val, test, quantized })
+    }
+
+    /// The integer model of what was trained, calibrated on what it saw.
+    fn integer(&self, trained: &Trained) -> Result<IntegerModel, TrainError> {
+        let mut rounded = trained.model.clone();
+        settle(&rounded.network.layout(), &trained.grids, &mut rounded.params);
+        let options = Options { input_lsb: self.config.lsb(), ..Options::default() };
+        Ok(quantize(&rounded, &self.data.train.x, &trained.indices, &options)?)
+    }
+
+    fn evaluate(
+        &mut self,
+        model: &Model,
+        examples: &Examples,
+        indices: &[u32],
+    ) -> Result<(Evaluation, Predictions), ModelError> {
+        self.evaluate_with(model, &model.params, examples, indices)
+    }
+
+    /// Evaluates `model`, with `params` in place of its own, on the examples at `indices`.
+    pub(super) fn evaluate_with(
+        &mut self,
+        model: &Model,
+        params: &[f32],
+        examples: &Examples,
+        indices: &[u32],
+    ) -> Result<(Evaluation, Predictions), ModelError> {
+        let (scores, loss) = self.scorer.score(model, params, &examples.x, Some(&examples.y), indices)?;
+        let predictions = Predictions::new(model, scores);
+        Ok((predictions.evaluate(model, &examples.y, indices, loss), predictions))
+    }
+}
+
+/// Share of equal decisions; nothing for regression.
+fn agreement(a: &Predictions, b: &Predictions) -> Option<f64> {
+    let equal = a.classes.iter().zip(&b.classes).filter(|(a, b)| a == b).count();
+    (!a.classes.is_empty()).then(|| equal as f64 / a.classes.len() as f64)
+}
+
+pub(super) fn write_json<T: serde::Serialize>(path: &Path, value: &T) -> Result<(), TrainError> {
+    let json = serde_json::to_string_pretty(value);
+    let text = json.map_err(|e| TrainError::Damaged { path: path.to_owned(), what: e.to_string() })?;
+    write_atomic(path, text.as_bytes()).map_err(|source| TrainError::Io { path: path.to_owned(), source })
+}
