@@ -1,7 +1,7 @@
 //! Writes inputs for the fuzzer to start from into `corpus/`: valid images and model files, which
 //! mutation would not find from nothing.
 
-use fastgrnn_fuzz::{LAYERS, Source, image, metadata, models};
+use fastgrnn_fuzz::{LAYERS, Source, image, metadata, model_files};
 use fastgrnn_runtime::int::Model;
 use std::path::Path;
 
@@ -20,11 +20,11 @@ fn main() -> std::io::Result<()> {
             images += 1;
         }
     }
-    for (index, model) in models().iter().enumerate() {
-        let file = model.to_bytes().expect("a new model");
-        std::fs::write(corpus.join(format!("metadata/seed-{index}")), metadata(&file))?;
+    let files = model_files();
+    for (index, file) in files.iter().enumerate() {
+        std::fs::write(corpus.join(format!("metadata/seed-{index}")), metadata(file))?;
         std::fs::write(corpus.join(format!("safetensors/seed-{index}")), file)?;
     }
-    println!("{images} images of 400 were accepted; {} model files", models().len());
+    println!("{images} images of 400 were accepted; {} model files", files.len());
     Ok(())
 }

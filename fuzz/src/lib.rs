@@ -5,7 +5,7 @@ mod models;
 mod source;
 
 pub use build::image;
-pub use models::{metadata, models, read_model, with_metadata};
+pub use models::{metadata, model_files, read_model, with_metadata};
 pub use source::Source;
 
 use fastgrnn_runtime::int::{Model, checksum};

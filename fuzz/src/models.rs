@@ -1,27 +1,36 @@
 //! Model files to start from.
 
-use fastgrnn::cells::{CELLS, Cell, Start};
-use fastgrnn::model::{Model, Task};
+use fastgrnn::cells::{CELLS, Cell, Declaration, Start};
+use fastgrnn::data::Sequences;
+use fastgrnn::model::{AnyModel, Model, Task};
 use fastgrnn::net::Network;
+use fastgrnn::quantize::{Options, quantize};
 use serde_json::Value;
 
-/// Small models: one of each cell.
-pub fn models() -> Vec<Model> {
+/// Files of small models: of each cell a float one and the integer one made from it.
+pub fn model_files() -> Vec<Vec<u8>> {
     let labels = vec!["a".to_string(), "b".to_string()];
-    let model = |kind| {
-        let net = Network::new(vec![Cell::new(kind, 2, 3)], 2);
+    let mut x = Sequences::new(2);
+    x.push(&[0.5, -0.5, 1.0, 0.25]);
+    let files = |cell: &Declaration| {
+        let net = Network::new(vec![Cell::new(cell.kind, 2, 3)], 2);
         let params = net.start(Start::default(), 10, 0);
-        Model::new(net, params, Task::Classes { labels: labels.clone() })
+        let model = Model::new(net, params, Task::Classes { labels: labels.clone() });
+        let integer = quantize(&model, &x, &[0], &Options::default()).expect("a model to quantise");
+        [model.to_bytes().expect("a new model"), integer.to_bytes().expect("a new model")]
     };
-    CELLS.iter().map(|cell| model(cell.kind)).collect()
+    CELLS.iter().flat_map(files).collect()
 }
 
 /// Reads a model file. One that is accepted can be written, and is the same model when read again.
 pub fn read_model(bytes: &[u8]) {
-    let Ok(model) = Model::from_bytes(bytes) else { return };
-    let written = model.to_bytes().expect("a model that was read can be written");
-    let again = Model::from_bytes(&written).expect("what was written can be read");
-    assert_eq!(model, again);
+    let Ok(model) = AnyModel::from_bytes(bytes) else { return };
+    let written = match &model {
+        AnyModel::Float(model) => model.to_bytes(),
+        AnyModel::Integer(model) => model.to_bytes(),
+    };
+    let again = AnyModel::from_bytes(&written.expect("a model that was read can be written"));
+    assert_eq!(model, again.expect("what was written can be read"));
 }
 
 /// The text of a model file's metadata.

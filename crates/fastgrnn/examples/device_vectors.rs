@@ -20,8 +20,9 @@ const STEPS: usize = 120;
 
 type Failure = Box<dyn std::error::Error>;
 
-/// A network with weights drawn at random, of which a fraction is kept, made integer.
-fn image(layers: Vec<Cell>, kept: f64, rng: &mut Rng) -> Result<Vec<u8>, Failure> {
+/// A network with weights drawn at random, of which a fraction is kept, made integer. With
+/// `grows`, scales leave too little room and states add up, so that they saturate.
+fn image(layers: Vec<Cell>, kept: f64, grows: bool, rng: &mut Rng) -> Result<Vec<u8>, Failure> {
     let network = Network::new(layers, CLASSES);
     let mut params = network.start(Start::default(), STEPS, rng.next_u64());
     for view in network.layout().views() {
@@ -38,7 +39,12 @@ fn image(layers: Vec<Cell>, kept: f64, rng: &mut Rng) -> Result<Vec<u8>, Failure
     let mut x = Sequences::new(FEATURES);
     let recording: Vec<f32> = (0..4 * STEPS * FEATURES).map(|_| rng.normal() as f32).collect();
     x.push(&recording);
-    Ok(quantize(&model, &x, &[0], &Options::default())?.image().to_vec())
+    let headroom = if grows { 0.3 } else { 1.5 };
+    let mut network = quantize(&model, &x, &[0], &Options { headroom, ..Options::default() })?.network;
+    if grows {
+        network.layers.iter_mut().for_each(|l| (l.beta, l.zeta, l.nu) = (1 << 15, 1 << 14, 1 << 14));
+    }
+    Ok(network.image())
 }
 
 /// Runs the model on quiet and loud counts, with the extremes among them, and writes the files.
@@ -79,21 +85,23 @@ fn main() -> Result<(), Failure> {
     let mut rng = Rng::new(4);
     let mut forms = Vec::new();
     for cell in CELLS {
-        let full = Cell::new(cell.kind, FEATURES, 12);
-        let piecewise =
-            Cell { gate: Nonlinearity::QuantSigm, update: Nonlinearity::QuantTanh, ..full.clone() };
-        let low_rank = Cell { hidden: 24, rank_w: Some(3), rank_u: Some(6), ..piecewise.clone() };
-        for (name, cell, kept) in
-            [("smooth", full, 1.0), ("half", piecewise, 0.5), ("tenth-low-rank", low_rank, 0.1)]
-        {
+        let smooth = Cell::new(cell.kind, FEATURES, 12);
+        let piecewise = Cell { gate: Nonlinearity::QuantSigm, update: Nonlinearity::QuantTanh, ..smooth };
+        let low_rank = Cell { rank_w: Some(3), rank_u: Some(6), ..piecewise };
+        let large = Cell { hidden: 24, ..piecewise };
+        for (name, cell, kept, grows) in [
+            ("dense-smooth", smooth, 1.0, false),
+            ("half-low-rank", low_rank, 0.5, true),
+            ("sparse", large, 0.04, false),
+        ] {
             let name = format!("{}-{name}", cell.kind.name());
-            let image = image(vec![cell], kept, &mut rng)?;
+            let image = image(vec![cell], kept, grows, &mut rng)?;
             forms.extend(write(&folder.join(name), &image, &mut rng)?);
         }
     }
     let below = Cell { update: Nonlinearity::Relu, ..Cell::new(CellKind::FastRnn, FEATURES, 10) };
     let above = Cell { gate: Nonlinearity::QuantSigm4, ..Cell::new(CellKind::FastGrnn, 10, 8) };
-    let image = image(vec![below, above], 0.6, &mut rng)?;
+    let image = image(vec![below, above], 0.6, true, &mut rng)?;
     forms.extend(write(&folder.join("two-layers-relu"), &image, &mut rng)?);
     match Form::ALL.iter().find(|form| !forms.contains(form)) {
         Some(form) => Err(format!("no matrix is stored as {form:?}: the vectors miss that code").into()),
