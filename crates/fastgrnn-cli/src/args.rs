@@ -34,6 +34,10 @@ pub enum Command {
     Predict(PredictArgs),
     /// Show what is in a model file
     Info(InfoArgs),
+    /// Make a float model compute in integers only
+    Quantize(QuantizeArgs),
+    /// Show where two models differ: predictions, states over time, saturation
+    Compare(CompareArgs),
     /// List, inspect and convert data sets
     #[command(subcommand)]
     Data(DataCommand),
@@ -178,6 +182,9 @@ pub struct EvalArgs {
     /// Which part of the data set [default: test, or all of it where there is no test part]
     #[arg(long, value_enum)]
     pub split: Option<Split>,
+    /// What computes [default: what the model is]
+    #[arg(long, value_enum)]
+    pub engine: Option<Engine>,
     /// Write each prediction with its scores as CSV
     #[arg(long, value_name = "FILE.csv")]
     pub predictions: Option<PathBuf>,
@@ -212,6 +219,15 @@ impl Split {
     }
 }
 
+/// What computes a prediction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Engine {
+    /// f32; of an integer model with what its integers stand for
+    Float,
+    /// Integers only, the bits of a device; needs an integer model
+    Integer,
+}
+
 #[derive(Debug, Args)]
 pub struct PredictArgs {
     /// Model file, or the run folder that holds one
@@ -228,6 +244,61 @@ pub struct PredictArgs {
 pub struct InfoArgs {
     /// Model file, or the run folder that holds one
     pub model: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub struct QuantizeArgs {
+    /// Float model file, or the run folder that holds one
+    pub model: PathBuf,
+    /// Data to choose scales with: a known name, a file or a folder; of it the part the model learnt from
+    #[arg(long, value_name = "NAME|PATH")]
+    pub calibrate: String,
+    /// Integer model file to write
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// What one count of the sensor is worth in the data's units: one value, or one for each feature [default: chosen from the data]
+    #[arg(long, value_name = "X,…", value_delimiter = ',', allow_hyphen_values = true)]
+    pub input_lsb: Option<Vec<f32>>,
+    /// How much larger than in calibration states may become before they saturate [default: 1.5]
+    #[arg(long, value_name = "X", allow_hyphen_values = true)]
+    pub headroom: Option<f32>,
+    /// Also write the device image, as raw bytes
+    #[arg(long, value_name = "FILE")]
+    pub image: Option<PathBuf>,
+    /// Test set, where the data set does not bring its own
+    #[arg(long, value_name = "PATH")]
+    pub test: Option<PathBuf>,
+    #[command(flatten)]
+    pub read: ReadArgs,
+    #[command(flatten)]
+    pub threads: Threads,
+}
+
+#[derive(Debug, Args)]
+pub struct CompareArgs {
+    /// Model file or run folder; states are measured against this one's
+    pub model_a: PathBuf,
+    /// Model file or run folder
+    pub model_b: PathBuf,
+    /// What to compare on: a known name, a file or a folder; labels need not be there
+    #[arg(long, value_name = "NAME|PATH")]
+    pub dataset: String,
+    /// Test set, where the data set does not bring its own
+    #[arg(long, value_name = "PATH")]
+    pub test: Option<PathBuf>,
+    /// Which part of the data set [default: test, or all of it where there is no test part]
+    #[arg(long, value_enum)]
+    pub split: Option<Split>,
+    /// Sequences whose states are followed step by step, spread over the part [default: 256]
+    #[arg(long, value_name = "N")]
+    pub samples: Option<usize>,
+    /// Write a page with the drift of the states over time and saturations
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
+    #[command(flatten)]
+    pub read: ReadArgs,
+    #[command(flatten)]
+    pub threads: Threads,
 }
 
 #[derive(Debug, Subcommand)]

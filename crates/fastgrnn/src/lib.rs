@@ -27,12 +27,14 @@
 //! | [`model`] | the trained model and its file |
 //! | [`train`] | optimisers, schedules, the training run, checkpoints |
 //! | [`quantize`] | integers instead of floats: grids, calibration, the device image |
+//! | [`compare`] | two models on the same data: agreement, drift of states, saturation |
 //! | [`files`] | files that are there whole or not at all |
 //! | [`report`] | a run as a page: curves, confusion matrix, sizes |
 //! | [`mod@bench`] | how fast a training step is, by itself and against PyTorch |
 pub mod batch;
 pub mod bench;
 pub mod cells;
+pub mod compare;
 pub mod data;
 pub mod engine;
 pub mod files;

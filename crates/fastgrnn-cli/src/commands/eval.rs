@@ -1,12 +1,12 @@
 //! `fastgrnn eval`
 
-use crate::args::{EvalArgs, Split};
-use crate::commands::{model, report::write_whole, train::score_text};
+use crate::args::EvalArgs;
+use crate::commands::saturation::{Saturated, saturation_text};
+use crate::commands::{model, part, report::write_whole, train::score_text};
 use crate::console::Console;
-use crate::misuse::misuse;
 use crate::table::{confusion, facts, table};
 use anyhow::Context;
-use fastgrnn::data::{self, Dataset, Examples, Labels, SplitBy, validation_split};
+use fastgrnn::data::{Examples, Labels};
 use fastgrnn::metrics::Evaluation;
 use fastgrnn::model::{Model, Predictions};
 use serde::Serialize;
@@ -19,32 +19,32 @@ struct Answer<'a> {
     split: &'a str,
     cell: &'a str,
     params: usize,
+    engine: &'a str,
+    /// Of the integer engine only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    saturations: Option<Saturated>,
 }
 
 /// Measures a model on one part of a data set.
 pub fn run(args: EvalArgs, console: Console) -> anyhow::Result<()> {
-    let model = model::load(&args.model)?;
-    let base = model::request_of(&model, &args.read)?;
-    let request = args.read.request(base, &args.dataset, args.test);
-    let data =
-        data::load(&request).with_context(|| format!("cannot read the data set '{}'", args.dataset))?;
-    data.notes.iter().for_each(|note| console.note(note));
-    let (split, part) = choose(&model, data, args.split, console)?;
-    let (evaluation, predictions) = model
+    let model = model::with_engine(model::load(&args.model)?, args.engine, &args.model)?;
+    let data = part::load(model.float(), &args.dataset, args.test, args.read, console)?;
+    let (split, part) = part::choose(model.float(), data, args.split, console)?;
+    let (evaluation, predictions, saturations) = model
         .evaluate(&part, args.threads.count())
         .with_context(|| format!("the model does not fit the data set '{}'", args.dataset))?;
     if let Some(path) = &args.predictions {
-        write_whole(path, &predictions_csv(&model, &part, &predictions)?)?;
+        write_whole(path, &predictions_csv(model.float(), &part, &predictions)?)?;
         console.note(&format!("wrote {}", path.display()));
     }
-    let cell = model.network.layers[0].kind.name();
-    let name = &args.dataset;
     let answer = Answer {
         evaluation: &evaluation,
-        dataset: name,
+        dataset: &args.dataset,
         split: split.name(),
-        cell,
-        params: model.params.len(),
+        cell: model.float().network.layers[0].kind.name(),
+        params: model.float().params.len(),
+        engine: model.engine(),
+        saturations: saturations.as_ref().map(Saturated::of),
     };
     console.answer(&answer, || describe(&answer))
 }
@@ -53,6 +53,7 @@ fn describe(answer: &Answer) -> String {
     let e = answer.evaluation;
     let mut text = facts(&[
         ("data", format!("{} ({})", answer.dataset, answer.split)),
+        ("engine", answer.engine.to_owned()),
         ("result", score_text(&e.scores, None)),
     ]);
     if let Some(matrix) = &e.confusion {
@@ -63,64 +64,10 @@ fn describe(answer: &Answer) -> String {
         });
         text.push_str(&table(&["class", "precision", "recall", "F1", "n"], &rows.collect::<Vec<_>>()));
     }
-    text
-}
-
-/// The part that was asked for; without asking the test part, or everything where there is none.
-fn choose(
-    model: &Model,
-    data: Dataset,
-    split: Option<Split>,
-    console: Console,
-) -> anyhow::Result<(Split, Examples)> {
-    match (split, data.test) {
-        (None | Some(Split::Test), Some(test)) => Ok((Split::Test, test)),
-        (Some(Split::Test), None) => Err(misuse(format!(
-            "{} has no test part; name one with --test PATH, or evaluate on all of it with --split all",
-            data.name
-        ))),
-        (None, None) => {
-            console.note(&format!("{} has no test part: evaluating on all of it", data.name));
-            Ok((Split::All, data.train))
-        }
-        (Some(Split::All), test) => Ok((Split::All, join(data.train, test))),
-        (Some(split), _) => {
-            let share = model.recipe.get("val-split").and_then(serde_json::Value::as_f64).unwrap_or(0.2);
-            let group = model.recipe.get("val-group").and_then(serde_json::Value::as_bool).unwrap_or(false);
-            let by = if group { SplitBy::Group } else { SplitBy::Stratified };
-            if share <= 0.0 {
-                return Err(misuse(
-                    "the model was trained without a validation part; use --split all or test",
-                ));
-            }
-            let (train, val) = validation_split(&data.train, by, share, model.seed)?;
-            Ok((split, data.train.select(if split == Split::Val { &val } else { &train })))
-        }
+    if let Some(saturations) = &answer.saturations {
+        text.push_str(&format!("\n{}", saturation_text(saturations)));
     }
-}
-
-fn join(train: Examples, test: Option<Examples>) -> Examples {
-    let Some(test) = test else { return train };
-    // The two parts may both count from 0.
-    let ids = |part: &Examples, name: &str| -> Vec<String> {
-        let id = |i: usize| part.ids.as_ref().map_or_else(|| i.to_string(), |ids| ids[i].clone());
-        (0..part.len()).map(|i| format!("{name}:{}", id(i))).collect()
-    };
-    let ids = [ids(&train, "train"), ids(&test, "test")].concat();
-    let mut x = train.x;
-    (0..test.x.len()).for_each(|i| x.push(test.x.get(i)));
-    let y = match (train.y, test.y) {
-        (Labels::Class { mut index, names }, Labels::Class { index: more, .. }) => {
-            index.extend(more);
-            Labels::Class { index, names }
-        }
-        (Labels::Value { width, mut values }, Labels::Value { values: more, .. }) => {
-            values.extend(more);
-            Labels::Value { width, values }
-        }
-        _ => Labels::None,
-    };
-    Examples { ids: Some(ids), ..Examples::new(x, y) }
+    text
 }
 
 /// `id,label,prediction` and a score a class; for numbers the targets and what was predicted.

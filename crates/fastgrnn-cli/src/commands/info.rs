@@ -1,24 +1,28 @@
 //! `fastgrnn info`
 
 use crate::args::InfoArgs;
-use crate::commands::model;
+use crate::commands::{integer, model};
 use crate::console::Console;
 use crate::table::{facts, table};
-use fastgrnn::model::{FORMAT_VERSION, Model};
+use fastgrnn::model::{AnyModel, Model};
 use fastgrnn::report::{TensorRow, bytes, count, tensors};
 use serde_json::{Value, json};
 
 /// Shows what is in a model file.
 pub fn run(args: &InfoArgs, console: Console) -> anyhow::Result<()> {
-    let model = model::load(&args.model)?;
-    let rows = tensors(&model);
+    let any = model::load(&args.model)?;
+    let (model, rows) = (any.float(), tensors(&any));
     let cell = &model.network.layers[0];
-    let answer = json!({
-        "format": FORMAT_VERSION,
+    let mut answer = json!({
+        "format": any.format(),
+        "engine": any.engine(),
         "cell": cell.kind.name(),
         "equation": cell.kind.declaration().equation,
         "params": model.params.len(),
-        "bytes": { "total": model.parameter_bytes() },
+        "nnz": any.nonzero(),
+        "bytes": any.sizes(),
+        "ram_bytes": any.ram_bytes(),
+        "macs_per_step": any.macs_per_step(),
         "network": model.network,
         "tensors": rows,
         "labels": model.labels(),
@@ -31,10 +35,31 @@ pub fn run(args: &InfoArgs, console: Console) -> anyhow::Result<()> {
         "seed": model.seed,
         "recipe": model.recipe,
     });
-    console.answer(&answer, || describe(&model, &rows))
+    if let AnyModel::Integer(model) = &any {
+        answer["matrices"] = json!(model.matrix_sizes());
+        answer["scales"] = integer::scales(model);
+    }
+    console.answer(&answer, || describe(&any, &rows))
 }
 
-fn describe(model: &Model, rows: &[TensorRow]) -> String {
+fn describe(any: &AnyModel, rows: &[TensorRow]) -> String {
+    let model = any.float();
+    let mut text = facts(&about(any));
+    match any {
+        AnyModel::Float(_) => text.push_str(&format!("\n{}", tensor_table(rows))),
+        AnyModel::Integer(model) => text.push_str(&integer::describe(model)),
+    }
+    if !model.recipe.is_empty() {
+        text.push_str("\nRecipe:\n");
+        for (key, value) in &model.recipe {
+            text.push_str(&format!("  {key} = {value}\n"));
+        }
+    }
+    text
+}
+
+fn about(any: &AnyModel) -> Vec<(&'static str, String)> {
+    let model = any.float();
     let first = &model.network.layers[0];
     let rank = |r: Option<usize>| r.map_or("full".to_owned(), |r| r.to_string());
     let declaration = first.kind.declaration();
@@ -47,7 +72,7 @@ fn describe(model: &Model, rows: &[TensorRow]) -> String {
         labels => format!("{} classes: {}", labels.len(), labels.join(", ")),
     };
     let features = model.features.as_ref().map_or(String::new(), |f| format!(": {}", f.join(", ")));
-    let mut text = facts(&[
+    vec![
         ("cell", format!("{}: {}", declaration.title, declaration.equation)),
         ("where", format!("{nonlinearities} (g is the gate's, f and u the update's nonlinearity)")),
         (
@@ -64,15 +89,28 @@ fn describe(model: &Model, rows: &[TensorRow]) -> String {
         ("output", outputs),
         ("trained on", format!("{}, up to {} steps, seed {}", model.dataset, model.steps, model.seed)),
         ("normalised", normalised(model)),
-        (
-            "size",
-            format!(
-                "{} parameters, {} as f32",
-                count(model.params.len() as u64),
-                bytes(model.parameter_bytes() as u64)
-            ),
-        ),
-    ]);
+        ("size", size(any)),
+        ("on a device", format!("{} of RAM", bytes(any.ram_bytes() as u64))),
+        ("a step", format!("{} multiplications with weights", count(any.macs_per_step() as u64))),
+    ]
+}
+
+/// Parameters and bytes, also as the paper would count them.
+fn size(any: &AnyModel) -> String {
+    let (params, sizes) = (count(any.float().params.len() as u64), any.sizes());
+    let form = match any {
+        AnyModel::Float(_) => "as f32",
+        AnyModel::Integer(_) => "as device image",
+    };
+    format!(
+        "{params} parameters, {} weights not 0; {} {form}, {} the paper's way",
+        count(any.nonzero() as u64),
+        bytes(sizes.total as u64),
+        bytes(sizes.paper_way as u64)
+    )
+}
+
+fn tensor_table(rows: &[TensorRow]) -> String {
     let rows: Vec<Vec<String>> = rows
         .iter()
         .map(|t| {
@@ -80,14 +118,7 @@ fn describe(model: &Model, rows: &[TensorRow]) -> String {
             vec![t.name.clone(), shape.join(" x "), count(t.bytes)]
         })
         .collect();
-    text.push_str(&format!("\n{}", table(&["tensor", "shape", "bytes"], &rows)));
-    if !model.recipe.is_empty() {
-        text.push_str("\nRecipe:\n");
-        for (key, value) in &model.recipe {
-            text.push_str(&format!("  {key} = {value}\n"));
-        }
-    }
-    text
+    table(&["tensor", "shape", "bytes"], &rows)
 }
 
 /// Numbers of a short normalisation in full, of a long one only how many.

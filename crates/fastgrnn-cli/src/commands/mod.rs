@@ -1,12 +1,17 @@
 //! One file a command; each calls the library and prints its answer.
 
 pub mod bench;
+pub mod compare;
 pub mod completions;
 pub mod data;
 pub mod demo;
 pub mod eval;
 pub mod info;
+mod integer;
 mod model;
+mod part;
 pub mod predict;
+pub mod quantize;
 mod report;
+mod saturation;
 pub mod train;

@@ -1,20 +1,38 @@
 //! What commands that use a model share.
 
-use crate::args::ReadArgs;
+use crate::args::{Engine, ReadArgs};
+use crate::misuse::misuse;
 use anyhow::Context;
 use fastgrnn::data::{Inherited, LabelKind, Request};
-use fastgrnn::model::Model;
+use fastgrnn::model::{AnyModel, Model};
 use fastgrnn::train::Recipe;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// The model file that a person means: the path itself, or the model of a run folder.
+pub fn file(path: &Path) -> PathBuf {
+    if path.is_dir() { path.join("model.safetensors") } else { path.to_owned() }
+}
 
 /// The model in a file, or in the run folder that holds one.
-pub fn load(path: &Path) -> anyhow::Result<Model> {
-    let inside = path.join("model.safetensors");
-    let file = if path.is_dir() { &inside } else { path };
-    Model::load(file).with_context(|| {
+pub fn load(path: &Path) -> anyhow::Result<AnyModel> {
+    let file = file(path);
+    AnyModel::load(&file).with_context(|| {
         let hint = if path.is_dir() { " (has the training finished?)" } else { "" };
         format!("cannot use the model {}{hint}", file.display())
     })
+}
+
+/// The model as `engine` computes it; by default what it is.
+pub fn with_engine(model: AnyModel, engine: Option<Engine>, path: &Path) -> anyhow::Result<AnyModel> {
+    match (engine, model) {
+        (Some(Engine::Float), AnyModel::Integer(integer)) => Ok(AnyModel::Float(integer.model)),
+        (Some(Engine::Integer), AnyModel::Float(_)) => Err(misuse(format!(
+            "{0} is a float model, which the integer engine cannot compute; make an integer model first: \
+             fastgrnn quantize {0} --calibrate DATASET -o integer.safetensors",
+            path.display()
+        ))),
+        (_, model) => Ok(model),
+    }
 }
 
 /// How to read data for the model: what a flag of `read` leaves out is done as it was in training.
@@ -44,7 +62,8 @@ mod tests {
     #[test]
     fn a_recipe_that_cannot_be_understood_is_an_error_and_not_the_defaults() {
         let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fastgrnn/tests/fixtures");
-        let mut model = load(&fixtures.join("model-v1.safetensors")).unwrap();
+        let model = load(&fixtures.join("model-v1.safetensors")).unwrap();
+        let mut model = model.float().clone();
         assert!(request_of(&model, &ReadArgs::default()).is_ok());
         model.recipe.insert("window".into(), "wide".into());
         let error = request_of(&model, &ReadArgs::default()).unwrap_err();

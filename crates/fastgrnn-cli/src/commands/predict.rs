@@ -12,18 +12,18 @@ use serde_json::{Value, json};
 pub fn run(args: PredictArgs, console: Console) -> anyhow::Result<()> {
     let model = model::load(&args.model)?;
     let source = args.file.display().to_string();
-    let base = model::request_of(&model, &args.read)?;
+    let base = model::request_of(model.float(), &args.read)?;
     let request = args.read.request(base, &source, None);
     let input =
         data::load_unlabelled(&args.file, &request).with_context(|| format!("cannot read {source}"))?;
     input.notes.iter().for_each(|note| console.note(note));
-    let predictions = model
+    let (predictions, _) = model
         .predict(&input.x, args.threads.count())
         .with_context(|| format!("the model does not fit {source}"))?;
-    let rows: Vec<Value> = (0..predictions.len()).map(|i| row(&model, &input, &predictions, i)).collect();
+    let model = model.float();
+    let rows: Vec<Value> = (0..predictions.len()).map(|i| row(model, &input, &predictions, i)).collect();
     let answer = json!({ "n": rows.len(), "labels": model.labels(), "predictions": rows });
-    console
-        .answer(&answer, || (0..predictions.len()).map(|i| line(&model, &input, &predictions, i)).collect())
+    console.answer(&answer, || (0..predictions.len()).map(|i| line(model, &input, &predictions, i)).collect())
 }
 
 fn row(model: &Model, input: &Unlabelled, predictions: &Predictions, i: usize) -> Value {

@@ -1,8 +1,10 @@
 //! A model of either kind.
 
-use super::file::read_file;
-use super::{Model, ModelError, ModelProblem, Opened};
-use crate::quantize::IntegerModel;
+use super::file::{FLOAT_FORMAT, FORMAT_VERSION, read_file};
+use super::{Model, ModelError, ModelProblem, Opened, Predictions};
+use crate::data::{Examples, Sequences};
+use crate::metrics::Evaluation;
+use crate::quantize::{IntegerModel, Saturations};
 use std::path::Path;
 
 /// What a model file holds.
@@ -36,6 +38,48 @@ impl AnyModel {
         match self {
             Self::Float(model) => model,
             Self::Integer(integer) => &integer.model,
+        }
+    }
+
+    /// Which engine predicts with it: `float` or `integer`.
+    pub fn engine(&self) -> &'static str {
+        match self {
+            Self::Float(_) => "float",
+            Self::Integer(_) => "integer",
+        }
+    }
+
+    /// The format of its file.
+    pub fn format(&self) -> u64 {
+        match self {
+            Self::Float(_) => FLOAT_FORMAT,
+            Self::Integer(_) => FORMAT_VERSION,
+        }
+    }
+
+    /// Predicts every sequence with the model's own engine; an integer one also says what
+    /// saturated.
+    pub fn predict(
+        &self,
+        x: &Sequences,
+        threads: usize,
+    ) -> Result<(Predictions, Option<Saturations>), ModelError> {
+        match self {
+            Self::Float(model) => Ok((model.predict(x, threads)?, None)),
+            Self::Integer(integer) => integer.predict(x, threads).map(|(p, s)| (p, Some(s))),
+        }
+    }
+
+    /// Predicts every example and compares with its label, matching classes by name; an integer
+    /// model also says what saturated.
+    pub fn evaluate(
+        &self,
+        examples: &Examples,
+        threads: usize,
+    ) -> Result<(Evaluation, Predictions, Option<Saturations>), ModelError> {
+        match self {
+            Self::Float(model) => model.evaluate(examples, threads).map(|(e, p)| (e, p, None)),
+            Self::Integer(integer) => integer.evaluate(examples, threads).map(|(e, p, s)| (e, p, Some(s))),
         }
     }
 }

@@ -16,7 +16,7 @@ use std::path::Path;
 /// which earlier releases read too, and integer models as format 2.
 pub const FORMAT_VERSION: u64 = 2;
 /// The format of float models.
-const FLOAT_FORMAT: u64 = 1;
+pub(super) const FLOAT_FORMAT: u64 = 1;
 
 /// The metadata key that makes a safetensors file a model.
 const KEY: &str = "fastgrnn";

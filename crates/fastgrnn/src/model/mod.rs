@@ -22,6 +22,7 @@ mod error;
 mod file;
 mod predict;
 mod scorer;
+mod size;
 
 pub use any::AnyModel;
 pub use error::{ModelError, ModelProblem};

@@ -53,6 +53,13 @@ fn scalars(cell: &Cell) -> Vec<(&'static str, usize)> {
     }
 }
 
+impl IntegerLayer {
+    /// Stored α, β, ζ, ν: name and entries, 2 bytes each.
+    pub fn stored_scalars(&self) -> impl Iterator<Item = (&'static str, usize)> {
+        scalars(&self.cell).into_iter()
+    }
+}
+
 fn state_len(cell: &Cell) -> usize {
     if cell.kind == CellKind::Lstm { 2 * cell.hidden } else { cell.hidden }
 }

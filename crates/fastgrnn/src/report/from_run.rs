@@ -4,7 +4,8 @@ use super::{Confusion, Curve, Figure, Kind, Point, RunReport, SeedRow, TensorRow
 use crate::cells::Role;
 use crate::data::{Dataset, Examples};
 use crate::metrics::{Evaluation, Scores};
-use crate::model::Model;
+use crate::model::{AnyModel, Model};
+use crate::quantize::IntegerModel;
 use crate::report::count;
 use crate::train::{Config, Pass, SeedRecord, Summary};
 
@@ -15,7 +16,7 @@ impl RunReport {
         summary: &Summary,
         config: &Config,
         records: &[SeedRecord],
-        model: &Model,
+        model: &AnyModel,
         data: &Dataset,
         command: &str,
     ) -> Self {
@@ -23,7 +24,7 @@ impl RunReport {
         Self {
             title: format!("{} · {}", data.name, summary.cell),
             subtitle: subtitle(summary, data),
-            figures: figures(summary),
+            figures: figures(summary, model),
             seeds: records.iter().map(|r| seed_row(r, summary.best_seed)).collect(),
             curves: records.iter().map(curve).collect(),
             confusion: chosen.and_then(confusion),
@@ -37,8 +38,16 @@ impl RunReport {
     }
 }
 
-/// The tensors of a model, as its file holds them.
-pub fn tensors(model: &Model) -> Vec<TensorRow> {
+/// The tensors of a model with their bytes: of a float model as its file holds them, of an integer
+/// one as the device image does.
+pub fn tensors(model: &AnyModel) -> Vec<TensorRow> {
+    match model {
+        AnyModel::Float(model) => float_tensors(model),
+        AnyModel::Integer(integer) => integer_tensors(integer),
+    }
+}
+
+fn float_tensors(model: &Model) -> Vec<TensorRow> {
     let layout = model.network.layout();
     let views = layout.views().iter();
     views
@@ -48,6 +57,36 @@ pub fn tensors(model: &Model) -> Vec<TensorRow> {
             bytes: 4 * v.len() as u64,
         })
         .collect()
+}
+
+fn integer_tensors(model: &IntegerModel) -> Vec<TensorRow> {
+    let row = |name: &str, shape: Vec<usize>, bytes: usize| TensorRow {
+        name: name.to_owned(),
+        shape,
+        bytes: bytes as u64,
+    };
+    let words = |name: &str, entries: usize| row(name, vec![entries], 2 * entries);
+    let inputs = model.network.input.factors.len();
+    let mut rows = vec![words("input.offset", inputs), words("input.factor", inputs)];
+    // A byte of each matrix says how it is stored.
+    let matrices: Vec<TensorRow> = model
+        .matrix_sizes()
+        .iter()
+        .map(|m| row(&m.name, vec![m.rows, m.cols], 1 + m.values + m.indices))
+        .collect();
+    for (i, layer) in model.network.layers.iter().enumerate() {
+        let prefix = format!("layer{i}.");
+        rows.extend(matrices.iter().filter(|m| m.name.starts_with(&prefix)).cloned());
+        let names = layer.cell.params().into_iter().filter(|p| p.role == Role::Bias).map(|p| p.name);
+        rows.extend(names.zip(&layer.biases).map(|(name, b)| words(&format!("{prefix}{name}"), b.len())));
+        rows.extend(layer.stored_scalars().map(|(name, entries)| words(&format!("{prefix}{name}"), entries)));
+        if !layer.start.is_empty() {
+            rows.push(words(&format!("{prefix}start"), layer.start.len()));
+        }
+    }
+    rows.extend(matrices.iter().filter(|m| m.name.starts_with("head.")).cloned());
+    rows.push(words("head.b", model.network.head_biases.len()));
+    rows
 }
 
 fn subtitle(summary: &Summary, data: &Dataset) -> String {
@@ -65,7 +104,7 @@ fn subtitle(summary: &Summary, data: &Dataset) -> String {
     )
 }
 
-fn figures(summary: &Summary) -> Vec<Figure> {
+fn figures(summary: &Summary, model: &AnyModel) -> Vec<Figure> {
     let mut figures = Vec::new();
     let sd = summary.test_sd.as_ref();
     if let Some(test) = &summary.test {
@@ -75,7 +114,19 @@ fn figures(summary: &Summary) -> Vec<Figure> {
         scores("validation", val, None, &mut figures);
     }
     figures.push(Figure::new("parameters", summary.params as f64, Unit::Count, Kind::Analytic));
-    figures.push(Figure::new("model size, f32", summary.bytes.total as f64, Unit::Bytes, Kind::Analytic));
+    let size = match model {
+        AnyModel::Float(_) => "model size, f32",
+        AnyModel::Integer(_) => "device image, integers only",
+    };
+    figures.push(Figure::new(size, model.sizes().total as f64, Unit::Bytes, Kind::Analytic));
+    if let AnyModel::Integer(integer) = model {
+        figures.push(Figure::new("RAM on a device", integer.ram_bytes() as f64, Unit::Bytes, Kind::Analytic));
+        if let Some(accuracy) = summary.test_float.as_ref().and_then(|s| s.accuracy) {
+            let figure =
+                Figure::new("test accuracy of the float model", accuracy, Unit::Fraction, Kind::Measured);
+            figures.push(figure);
+        }
+    }
     let each = summary.seconds / summary.seeds.len().max(1) as f64;
     let time = if summary.seeds.len() == 1 { Kind::Measured } else { Kind::Derived };
     figures.push(Figure::new("training time a seed", each, Unit::Seconds, time));

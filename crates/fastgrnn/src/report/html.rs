@@ -1,14 +1,28 @@
 //! The page: sections in the order a reader asks for them.
 
 use super::svg::escape;
-use super::{RunReport, SeedRow, bytes, count, duration, fraction, number};
+use super::{Figure, RunReport, SeedRow, bytes, count, duration, fraction, number};
 use std::fmt::Write as _;
 
 const STYLE: &str = include_str!("style.css");
 
 pub(super) fn page(report: &RunReport) -> String {
+    document(&report.title, &report.subtitle, &report.version, |out| {
+        figures(out, &report.figures);
+        notes(out, report);
+        curves(out, report);
+        seeds(out, report);
+        confusion(out, report);
+        model(out, report);
+        text_section(out, "Settings", &report.config);
+        text_section(out, "Make it again", &report.command);
+    })
+}
+
+/// A page with this heading; `body` writes what stands between it and the footer.
+pub(super) fn document(title: &str, subtitle: &str, version: &str, body: impl FnOnce(&mut String)) -> String {
     let mut out = String::with_capacity(64 * 1024);
-    let title = escape(&report.title);
+    let title = escape(title);
     let _ = write!(
         out,
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -16,33 +30,42 @@ pub(super) fn page(report: &RunReport) -> String {
          <meta name=\"color-scheme\" content=\"light dark\">\n\
          <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n\
          <header><h1>{title}</h1><p>{}</p></header>\n",
-        escape(&report.subtitle)
+        escape(subtitle)
     );
-    figures(&mut out, report);
-    notes(&mut out, report);
-    curves(&mut out, report);
-    seeds(&mut out, report);
-    confusion(&mut out, report);
-    model(&mut out, report);
-    text_section(&mut out, "Settings", &report.config);
-    text_section(&mut out, "Make it again", &report.command);
+    body(&mut out);
     let _ = write!(
         out,
         "<footer><p><b>measured</b>: observed in this run. <b>derived</b>: computed from measured numbers. \
          <b>analytic</b>: follows from sizes alone. A ± is the standard deviation over seeds.</p>\
          <p>fastgrnn {}. This page is complete in itself: it loads nothing.</p></footer>\n\
          </main>\n</body>\n</html>\n",
-        escape(&report.version)
+        escape(version)
     );
     out
 }
 
-fn figures(out: &mut String, report: &RunReport) {
-    if report.figures.is_empty() {
+/// A table; the first column leans left. Cells are escaped.
+pub(super) fn table(out: &mut String, heading: &[&str], rows: &[Vec<String>]) {
+    out.push_str("<div class=\"wide\"><table><thead><tr>");
+    heading.iter().for_each(|name| out.push_str(&format!("<th>{}</th>", escape(name))));
+    out.push_str("</tr></thead><tbody>\n");
+    for row in rows {
+        out.push_str("<tr>");
+        for (i, cell) in row.iter().enumerate() {
+            let tag = if i == 0 { "th" } else { "td" };
+            out.push_str(&format!("<{tag}>{}</{tag}>", escape(cell)));
+        }
+        out.push_str("</tr>\n");
+    }
+    out.push_str("</tbody></table></div>\n");
+}
+
+pub(super) fn figures(out: &mut String, figures: &[Figure]) {
+    if figures.is_empty() {
         return;
     }
     out.push_str("<section class=\"cards\">\n");
-    for f in &report.figures {
+    for f in figures {
         let _ = writeln!(
             out,
             "<div class=\"card\"><span class=\"label\">{}</span><span class=\"value\">{}</span>\
@@ -181,7 +204,7 @@ fn model(out: &mut String, report: &RunReport) {
     );
 }
 
-fn text_section(out: &mut String, title: &str, text: &str) {
+pub(super) fn text_section(out: &mut String, title: &str, text: &str) {
     if !text.is_empty() {
         let _ = writeln!(out, "<section><h2>{title}</h2>\n<pre>{}</pre></section>", escape(text.trim_end()));
     }

@@ -23,6 +23,8 @@
 //! ```
 
 mod axis;
+mod bars;
+mod compare;
 mod format;
 mod from_run;
 mod heat;
@@ -30,6 +32,8 @@ mod html;
 mod lines;
 mod svg;
 
+pub use bars::{Bar, Bars};
+pub use compare::{CompareReport, Named};
 pub use format::{bytes, count, duration, fraction, number, number_sd};
 pub use from_run::tensors;
 pub use heat::confusion_svg;
