@@ -22,7 +22,10 @@ fn main() -> std::io::Result<()> {
     }
     let files = model_files();
     for (index, file) in files.iter().enumerate() {
-        std::fs::write(corpus.join(format!("metadata/seed-{index}")), metadata(file))?;
+        std::fs::write(
+            corpus.join(format!("metadata/seed-{index}")),
+            [&[index as u8], metadata(file).as_bytes()].concat(),
+        )?;
         std::fs::write(corpus.join(format!("safetensors/seed-{index}")), file)?;
     }
     println!("{images} images of 400 were accepted; {} model files", files.len());
