@@ -17,7 +17,7 @@ pub fn write(
 ) -> anyhow::Result<()> {
     let model = AnyModel::load(&summary.model).context("cannot report on the run")?;
     let command = format!("fastgrnn train {}", summary.run.join("config.toml").display());
-    let report = RunReport::of_run(summary, config, records, model.float(), data, &command);
+    let report = RunReport::of_run(summary, config, records, &model, data, &command);
     for plot in report.plots() {
         write_whole(&summary.run.join("plots").join(plot.name), plot.svg.as_bytes())?;
     }

@@ -132,11 +132,15 @@ impl Done {
         if let Some(test) = &s.test {
             rows.push(("test", score_text(test, s.test_sd.as_ref())));
         }
+        if let Some(float) = &s.test_float {
+            rows.push(("test, float", score_text(float, None)));
+        }
         if let Some(val) = &s.val {
             rows.push(("validation", score_text(val, None)));
         }
         rows.push(("network", format!("{}, {} parameters", s.cell, count(s.params as u64))));
-        rows.push(("size", format!("{} as f32", bytes(s.bytes.total as u64))));
+        let form = if s.model_float.is_some() { "on a device" } else { "as f32" };
+        rows.push(("size", format!("{} {form}", bytes(s.bytes.total as u64))));
         let seeds = if s.seeds.len() == 1 { "1 seed".into() } else { format!("{} seeds", s.seeds.len()) };
         rows.push(("time", format!("{} for {seeds}", duration(s.seconds))));
         rows.push(("model", short(&s.model)));

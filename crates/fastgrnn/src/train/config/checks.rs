@@ -1,0 +1,224 @@
+//! Whether settings fit the data and each other.
+
+use super::defaults::DEFAULT_MOMENTUM;
+use super::error::out_of_range;
+use super::{Config, ConfigError};
+use crate::cells::{CELLS, Cell, Declaration, Nonlinearity, Scalar};
+use crate::data::{Dataset, Labels, Normalize, validation_split};
+use crate::net::{InitialState, Loss, MAX_LAYERS, MAX_SIZE};
+use crate::train::{Optimizer, Refit, ScalarSetting};
+
+/// Sequences that a worker of the engine takes at a time.
+const TILE_ROWS: usize = 32;
+/// Most of anything that is counted: far beyond use, far from overflow, and a number TOML has.
+const MAX_COUNT: usize = (1 << 31) - 1;
+/// Most seeds of a run.
+const MAX_SEEDS: usize = 10_000;
+/// Most bytes of training buffers.
+const MAX_BUFFERS: u64 = 16 << 30;
+/// Most parameters: a model file of half a gigabyte.
+const MAX_PARAMS: usize = 1 << 27;
+/// Most units of a layer.
+const MAX_HIDDEN: usize = 1 << 16;
+
+impl Config {
+    /// Refuses a network, a state, a loss or an augmentation that the data has no place for.
+    pub(super) fn check(&self, data: &Dataset) -> Result<(), ConfigError> {
+        if self.layers > MAX_LAYERS {
+            return Err(out_of_range("layers", self.layers, "it must be between 1 and 64"));
+        }
+        if self.hidden > MAX_HIDDEN {
+            return Err(out_of_range("hidden", self.hidden, "it must be between 1 and 65536"));
+        }
+        let network = self.network(data);
+        network.check()?;
+        let params = network.layout().len();
+        if network.input().max(network.outputs) > MAX_SIZE || params > MAX_PARAMS {
+            return Err(ConfigError::TooLarge { input: network.input(), outputs: network.outputs, params });
+        }
+        let states = self.hidden * self.layers;
+        match &self.initial_state {
+            InitialState::Given(values) if values.len() != 1 && values.len() != states => {
+                return Err(ConfigError::InitialState { found: values.len(), expected: states });
+            }
+            InitialState::Given(values) if values.iter().any(|v| !v.is_finite()) => {
+                return Err(out_of_range("initial-state", "NaN or infinity", "it must be finite numbers"));
+            }
+            _ => {}
+        }
+        let only_zero_and_one = |v: &[f32]| v.iter().all(|&v| v == 0.0 || v == 1.0);
+        match (&data.train.y, self.loss) {
+            (Labels::Class { .. }, loss @ Loss::SquaredError) => {
+                let instead = "softmax-cross-entropy or binary-cross-entropy";
+                return Err(ConfigError::Loss { loss, labels: "labels that are classes", instead });
+            }
+            (Labels::Value { .. }, loss @ Loss::SoftmaxCrossEntropy) => {
+                let (labels, instead) = ("labels that are numbers", "squared-error, or --labels class");
+                return Err(ConfigError::Loss { loss, labels, instead });
+            }
+            (Labels::Value { values, .. }, loss @ Loss::BinaryCrossEntropy) if !only_zero_and_one(values) => {
+                let (labels, instead) = ("labels other than 0 and 1", "squared-error");
+                return Err(ConfigError::Loss { loss, labels, instead });
+            }
+            _ => {}
+        }
+        self.augmentation(data).check(&data.train.x)?;
+        if self.normalize == Normalize::PerCoordinate && self.augment.crop > 0.0 && self.augment.crop < 1.0 {
+            let expected = "cropped sequences have no fixed length; use --normalize per-feature";
+            return Err(out_of_range("normalize", "per-coordinate", expected));
+        }
+        Ok(())
+    }
+
+    pub(super) fn check_values(&self) -> Result<(), ConfigError> {
+        let share = "it must be at least 0 and below 1";
+        let not_negative = "it must be a number that is not negative";
+        let number = |ok: bool, key, value: f64, expected| {
+            if ok { Ok(()) } else { Err(out_of_range(key, value, expected)) }
+        };
+        number((0.0..1.0).contains(&self.val_split), "val-split", self.val_split, share)?;
+        number((0.0..1.0).contains(&self.warmup), "warmup", self.warmup, share)?;
+        number((0.0..1.0).contains(&self.momentum), "momentum", self.momentum, share)?;
+        for (key, value) in [
+            ("sparsity-w", self.sparsity_w),
+            ("sparsity-u", self.sparsity_u),
+            ("sparsity-head", self.sparsity_head),
+        ] {
+            let kept = "it is the fraction kept, above 0 and at most 1";
+            number(value > 0.0 && value <= 1.0, key, value, kept)?;
+        }
+        // Steps are taken in f32, where 1e39 is infinite and 1e-46 is 0.
+        let usable = |value: f64| (value as f32) > 0.0 && (value as f32).is_finite();
+        number(usable(self.lr), "lr", self.lr, "it must be a number above 0 that an f32 can hold")?;
+        for (key, value) in [
+            ("weight-decay", self.weight_decay),
+            ("clip", self.clip),
+            ("checkpoint-every", self.checkpoint_every),
+        ] {
+            number(value >= 0.0 && (value as f32).is_finite(), key, value, not_negative)?;
+        }
+        if let Some(every) = self.decay_every {
+            number(every > 0.0 && every.is_finite(), "decay-every", every, "it must be a number above 0")?;
+        }
+        for (key, value) in [("epochs", self.epochs), ("batch", self.batch), ("seeds", self.seeds)] {
+            if value == 0 {
+                return Err(out_of_range(key, value, "it must be at least 1"));
+            }
+        }
+        for (key, value) in [
+            ("epochs", Some(self.epochs)),
+            ("batch", Some(self.batch)),
+            ("patience", Some(self.patience)),
+            ("timesteps", self.timesteps),
+            ("window", self.window),
+            ("stride", self.stride),
+            ("augment shift", Some(self.augment.shift)),
+            ("augment pixel-shift", Some(self.augment.pixel_shift)),
+        ] {
+            if let Some(value) = value.filter(|&v| v > MAX_COUNT) {
+                return Err(out_of_range(key, value, "it must be below 2^31"));
+            }
+        }
+        if self.seeds > MAX_SEEDS {
+            return Err(out_of_range("seeds", self.seeds, "it must be at most 10000"));
+        }
+        if let Some(limit) = self.size_limit.filter(|&l| l > i64::MAX as u64) {
+            return Err(out_of_range("size-limit", limit, "it must be below 2^63"));
+        }
+        if self.seed.checked_add(self.seeds as u64).is_none() {
+            return Err(out_of_range("seed", self.seed, "seed + seeds must stay below 2^64"));
+        }
+        if self.seed > i64::MAX as u64 {
+            return Err(out_of_range(
+                "seed",
+                self.seed,
+                "it must be below 2^63, the largest number TOML has",
+            ));
+        }
+        if self.val_split == 0.0 && self.patience > 0 {
+            let expected = "early stopping needs a validation part; set val-split above 0";
+            return Err(out_of_range("patience", self.patience, expected));
+        }
+        if self.val_split == 0.0 && self.refit != Refit::None {
+            let expected = "a refit needs a validation part first; set val-split above 0";
+            return Err(out_of_range("refit", self.refit, expected));
+        }
+        Ok(())
+    }
+
+    /// Refuses settings that the cell, schedule or optimiser has no use for. The defaults may
+    /// stand: a resolved configuration writes all of them out.
+    pub(super) fn check_applies(&self) -> Result<(), ConfigError> {
+        let unused = |key, value: String, why: String, instead: String| {
+            Err(ConfigError::Unused { key, value, why, instead })
+        };
+        let declaration = self.cell.declaration();
+        let with = |has: &dyn Fn(&Declaration) -> bool| {
+            let names: Vec<&str> = CELLS.iter().filter(|d| has(d)).map(|d| d.name).collect();
+            format!("--cell {}", names.join(" or "))
+        };
+        if !declaration.gated && self.gate != Nonlinearity::Sigmoid {
+            let why = format!("a {} has no gate", self.cell);
+            return unused("gate", self.gate.to_string(), why, with(&|d| d.gated));
+        }
+        for (key, setting) in
+            [("alpha", self.alpha), ("beta", self.beta), ("zeta", self.zeta), ("nu", self.nu)]
+        {
+            let has = |d: &Declaration| d.pointwise.iter().any(|p| p.name == key);
+            if setting != ScalarSetting::default() && !has(declaration) {
+                let value = match setting.0 {
+                    Scalar::Fixed(value) => value.to_string(),
+                    _ => "tied".into(),
+                };
+                return unused(key, value, format!("a {} has no {key}", self.cell), with(&has));
+            }
+        }
+        if let (Some(lsb), false) = (&self.input_lsb, self.quantize) {
+            let why = "a float model reads the data's own units".into();
+            return unused("input-lsb", format!("{lsb:?}"), why, "--quantize".into());
+        }
+        if self.optimizer == Optimizer::Sgd && self.momentum != DEFAULT_MOMENTUM {
+            let why = "sgd has no momentum".into();
+            return unused("momentum", self.momentum.to_string(), why, "--optimizer nesterov".into());
+        }
+        Ok(())
+    }
+
+    /// Splits off every seed's validation part once, so that nothing is left behind if one fails.
+    pub(super) fn check_splits(&self, data: &Dataset) -> Result<(), ConfigError> {
+        for seed in (0..self.seeds as u64).map(|i| self.seed + i) {
+            validation_split(&data.train, self.split_by(), self.val_split, seed).map_err(|source| {
+                let instead = match (self.val_group, &data.train.recording) {
+                    (true, _) => {
+                        "--val-group=false splits without regard to groups, --val-split 0 trains without validation"
+                    }
+                    (false, Some(_)) => {
+                        "split long recordings into several files, or train without validation: --val-split 0"
+                    }
+                    (false, None) => "--val-split 0 trains without validation",
+                };
+                ConfigError::Split { seed, source, instead }
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Refuses sequences so long that the buffers of backward through time fit no machine.
+    pub fn check_memory(&self, data: &Dataset, threads: usize) -> Result<(), ConfigError> {
+        let network = self.network(data);
+        let steps = data.train.x.max_steps().max(data.test.as_ref().map_or(0, |t| t.x.max_steps()));
+        // A worker keeps, for each row and step, input, state, what backward needs of each block,
+        // the low-rank products, and the gradient that one layer hands to the next.
+        let layer = |c: &Cell| {
+            let ranks = c.rank_w.unwrap_or(0) + c.rank_u.unwrap_or(0);
+            (c.blocks() + 3) * c.hidden.next_multiple_of(16) + 2 * ranks
+        };
+        let floats: usize = network.input() + network.layers.iter().map(layer).sum::<usize>();
+        let rows = self.batch.min(TILE_ROWS).min(data.train.len());
+        let bytes = [rows, steps, threads, 4].iter().fold(floats as u64, |b, &k| b.saturating_mul(k as u64));
+        match bytes > MAX_BUFFERS {
+            true => Err(ConfigError::Memory { steps, threads, bytes }),
+            false => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Every way in which settings can be refused.
+
+use crate::data::DataError;
+use crate::net::{Loss, NetworkError};
+use crate::quantize::QuantizeError;
+
+/// Settings that do not fit the data, or each other.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// Too little to train on.
+    #[error("{dataset} has {found} training sequences; at least 2 are needed")]
+    TooFew {
+        /// The data set.
+        dataset: String,
+        /// Its sequences.
+        found: usize,
+    },
+    /// A sequence without steps.
+    #[error("{dataset}: sequence {index} of the {part} set has no time steps; remove it")]
+    EmptySequence {
+        /// The data set.
+        dataset: String,
+        /// `training` or `test`.
+        part: &'static str,
+        /// The sequence, from 0.
+        index: usize,
+    },
+    /// Nothing to learn.
+    #[error("{dataset} has no labels; name their column with --label-col")]
+    NoLabels {
+        /// The data set.
+        dataset: String,
+    },
+    /// Labels and sequences that do not belong together.
+    #[error("{dataset}: {what}")]
+    Labels {
+        /// The data set.
+        dataset: String,
+        /// What does not fit.
+        what: String,
+    },
+    /// Only one class.
+    #[error(
+        "every training sequence of {dataset} has the class '{class}'; a classifier needs at least two (is the label column the right one?)"
+    )]
+    OneClass {
+        /// The data set.
+        dataset: String,
+        /// The class.
+        class: String,
+    },
+    /// Training and test set differ in shape.
+    #[error("{dataset}: the test set {what}")]
+    TestMismatch {
+        /// The data set.
+        dataset: String,
+        /// How it differs.
+        what: String,
+    },
+    /// A value out of its range.
+    #[error("{key} = {value}: {expected}")]
+    Value {
+        /// The key.
+        key: &'static str,
+        /// Its value.
+        value: String,
+        /// What it must be.
+        expected: &'static str,
+    },
+    /// A loss that cannot be used with these labels.
+    #[error("loss {} does not fit {labels}; use {instead}", crate::train::Choice::choice_name(*.loss))]
+    Loss {
+        /// The loss.
+        loss: Loss,
+        /// What the labels are.
+        labels: &'static str,
+        /// Losses that fit.
+        instead: &'static str,
+    },
+    /// A given initial state of the wrong size.
+    #[error(
+        "initial-state has {found} numbers; the network has {expected} state entries (one number is repeated)"
+    )]
+    InitialState {
+        /// Numbers given.
+        found: usize,
+        /// Entries of all layers together.
+        expected: usize,
+    },
+    /// A network beyond what a model file holds.
+    #[error(
+        "a network of {input} features, {outputs} outputs and {params} parameters is too large; \
+         use a smaller --hidden or ranks, or --timesteps to put fewer values into a step"
+    )]
+    TooLarge {
+        /// Features a step.
+        input: usize,
+        /// Outputs of the head.
+        outputs: usize,
+        /// All parameters.
+        params: usize,
+    },
+    /// Stages that contradict one another or other settings.
+    #[error("stages = {stages}: {what}")]
+    Stages {
+        /// The stages, as they would be written.
+        stages: String,
+        /// What is wrong and what to try.
+        what: String,
+    },
+    /// A setting that nothing would read.
+    #[error("{key} = {value}: {why}; leave it out, or choose {instead}")]
+    Unused {
+        /// The key.
+        key: &'static str,
+        /// Its value.
+        value: String,
+        /// Why nothing reads it.
+        why: String,
+        /// What would.
+        instead: String,
+    },
+    /// No validation part can be split off.
+    #[error("seed {seed}: {source}; {instead}")]
+    Split {
+        /// The seed.
+        seed: u64,
+        /// Why not.
+        source: DataError,
+        /// What to try.
+        instead: &'static str,
+    },
+    /// Training would need more memory than a machine has.
+    #[error(
+        "training on sequences of {steps} steps needs about {} GiB on {threads} threads; cut them with \
+         --window or --timesteps, or use a smaller --batch, --hidden or --threads",
+        bytes >> 30
+    )]
+    Memory {
+        /// Steps of the longest sequence.
+        steps: usize,
+        /// Worker threads.
+        threads: usize,
+        /// Estimate of the buffers.
+        bytes: u64,
+    },
+    /// The network has no integer form.
+    #[error("quantize = true: {0}")]
+    Quantize(#[from] QuantizeError),
+    /// The network cannot be.
+    #[error(transparent)]
+    Network(#[from] NetworkError),
+    /// The data refuse a setting.
+    #[error(transparent)]
+    Data(#[from] DataError),
+}
+
+pub(super) fn out_of_range(key: &'static str, value: impl ToString, expected: &'static str) -> ConfigError {
+    ConfigError::Value { key, value: value.to_string(), expected }
+}
