@@ -18,7 +18,7 @@ mod saturation;
 mod size;
 
 pub use build::Options;
-pub use engine::IntegerScores;
+pub use engine::{IntegerEngine, IntegerScores};
 pub use error::QuantizeError;
 pub(crate) use file::Scales;
 pub use grid::Grid;
