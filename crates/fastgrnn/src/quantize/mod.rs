@@ -21,7 +21,7 @@ mod size;
 pub use build::Options;
 pub(crate) use build::{check_form, check_lsb};
 pub(crate) use calibrate::shape as float_shape;
-pub use engine::IntegerScores;
+pub use engine::{IntegerEngine, IntegerScores};
 pub use error::QuantizeError;
 pub(crate) use file::Scales;
 pub use grid::Grid;

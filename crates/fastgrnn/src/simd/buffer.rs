@@ -1,44 +1,45 @@
-//! Growable f32 memory that starts on a cache line, so that aligned vectors never straddle two.
+//! Growable memory that starts on a cache line, so that aligned vectors never straddle two.
 
 use bytemuck::{Pod, Zeroable};
+use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 
-const LINE: usize = 16;
+const LINE: usize = 64;
 
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C, align(64))]
-struct Line([f32; LINE]);
+struct Line([u8; LINE]);
 
-/// A `Vec<f32>` aligned to 64 bytes; its length is rounded up to whole cache lines.
+/// A `Vec` of numbers aligned to 64 bytes; its length is rounded up to whole cache lines.
 #[derive(Clone, Default)]
-pub(crate) struct Buffer(Vec<Line>);
+pub(crate) struct Buffer<T = f32>(Vec<Line>, PhantomData<T>);
 
-impl Buffer {
+impl<T: Pod> Buffer<T> {
     /// `n` zeros, rounded up.
     pub(crate) fn zeros(n: usize) -> Self {
-        let mut new = Self::default();
+        let mut new = Self(Vec::new(), PhantomData);
         new.reserve(n);
         new
     }
 
     /// Makes it at least `n` long; what is there stays, what is new is 0.
     pub(crate) fn reserve(&mut self, n: usize) {
-        let lines = n.div_ceil(LINE);
+        let lines = n.div_ceil(LINE / size_of::<T>());
         if self.0.len() < lines {
             self.0.resize(lines, Line::zeroed());
         }
     }
 }
 
-impl Deref for Buffer {
-    type Target = [f32];
-    fn deref(&self) -> &[f32] {
+impl<T: Pod> Deref for Buffer<T> {
+    type Target = [T];
+    fn deref(&self) -> &[T] {
         bytemuck::cast_slice(&self.0)
     }
 }
 
-impl DerefMut for Buffer {
-    fn deref_mut(&mut self) -> &mut [f32] {
+impl<T: Pod> DerefMut for Buffer<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
         bytemuck::cast_slice_mut(&mut self.0)
     }
 }

@@ -8,6 +8,7 @@
 mod buffer;
 mod denormals;
 mod gemm;
+pub(crate) mod int;
 mod math;
 mod peak;
 mod portable;

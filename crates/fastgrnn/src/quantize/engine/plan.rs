@@ -1,0 +1,136 @@
+//! An integer network as the vectors read it: weights packed once, constants in 32 bits.
+
+use super::super::model::HostModel;
+use super::curve::Curve;
+use crate::simd::int::{Rows, Table};
+use fastgrnn_runtime::int::{Kind, Layer, Matrix, Shifts};
+
+/// A network, ready for groups of sequences.
+pub(super) struct Plan {
+    pub(super) input: InputPlan,
+    pub(super) layers: Vec<LayerPlan>,
+    pub(super) head: Rows,
+    pub(super) head_biases: Vec<i32>,
+    /// The table of the smooth nonlinearities; zeros if there is none.
+    pub(super) table: Table,
+}
+
+/// How values become the first layer's input.
+pub(super) struct InputPlan {
+    /// What a count of each feature is worth.
+    pub(super) lsb: Vec<f64>,
+    /// Factor and offset of each feature, an even number of them.
+    pub(super) scales: Vec<(i32, i32)>,
+    pub(super) shift: u32,
+}
+
+/// A layer.
+pub(super) struct LayerPlan {
+    pub(super) kind: Kind,
+    pub(super) hidden: usize,
+    pub(super) gate: Curve,
+    pub(super) update: Curve,
+    pub(super) shifts: Shifts,
+    pub(super) w: FactorsPlan,
+    pub(super) u: FactorsPlan,
+    /// Bias vectors, their shift applied.
+    pub(super) biases: Vec<Vec<i32>>,
+    /// α of each unit.
+    pub(super) alpha: Vec<i32>,
+    pub(super) beta: i32,
+    pub(super) zeta: i32,
+    pub(super) nu: i32,
+    /// The state to start from.
+    pub(super) start: Vec<i16>,
+}
+
+/// A full matrix, or two factors; the first factor is cut into blocks of `hidden` rows.
+pub(super) struct FactorsPlan {
+    pub(super) first: Vec<Rows>,
+    pub(super) second: Option<Rows>,
+}
+
+impl Plan {
+    pub(super) fn new(model: &HostModel, lsb: &[f32]) -> Self {
+        let mut scales: Vec<(i32, i32)> = Vec::new();
+        for d in 0..model.inputs() {
+            let (offset, factor, _) = model.input_scale(d);
+            scales.push((factor, offset));
+        }
+        // A feature that is not there is 0.
+        scales.resize(scales.len().next_multiple_of(2), (0, 0));
+        let input = InputPlan {
+            lsb: lsb.iter().map(|&lsb| f64::from(lsb)).collect(),
+            scales,
+            shift: model.input_scale(0).2,
+        };
+        let head = model.head();
+        let table = |i: usize| if model.has_table() { model.table(i) } else { 0 };
+        Self {
+            input,
+            layers: model.layers().iter().map(LayerPlan::new).collect(),
+            head: Rows::new(head.rows(), head.cols(), |each| head.for_each(each)),
+            head_biases: (0..model.outputs()).map(|k| model.head_bias(k)).collect(),
+            table: Table::new(table),
+        }
+    }
+
+    pub(super) fn inputs(&self) -> usize {
+        self.input.lsb.len()
+    }
+
+    pub(super) fn outputs(&self) -> usize {
+        self.head_biases.len()
+    }
+
+    pub(super) fn layers(&self) -> usize {
+        self.layers.len()
+    }
+}
+
+impl LayerPlan {
+    fn new(layer: &Layer) -> Self {
+        let (kind, hidden) = (layer.kind(), layer.hidden());
+        let has_alpha = matches!(kind, Kind::FastRnn | Kind::FastRnnVector);
+        let units = || 0..hidden;
+        let shifts = *layer.shifts();
+        Self {
+            kind,
+            hidden,
+            gate: Curve { function: layer.gate(), bits: shifts.sums },
+            update: Curve { function: layer.update(), bits: shifts.sums },
+            shifts,
+            w: FactorsPlan::new(layer.w(), hidden),
+            u: FactorsPlan::new(layer.u(), hidden),
+            biases: (0..layer.bias_vectors()).map(|v| units().map(|k| layer.bias(v, k)).collect()).collect(),
+            alpha: units().map(|k| if has_alpha { layer.alpha(k) } else { 0 }).collect(),
+            beta: layer.beta(),
+            zeta: layer.zeta(),
+            nu: layer.nu(),
+            start: (0..layer.state_len()).map(|i| layer.start(i)).collect(),
+        }
+    }
+}
+
+impl FactorsPlan {
+    fn new((first, second): (Matrix, Option<Matrix>), hidden: usize) -> Self {
+        let block = |b: usize| {
+            Rows::new(hidden, first.cols(), |each| {
+                first.for_each(|row, col, value| {
+                    if row / hidden == b {
+                        each(row % hidden, col, value);
+                    }
+                });
+            })
+        };
+        let transposed = |m: Matrix| {
+            Rows::new(m.cols(), m.rows(), |each| m.for_each(|row, col, value| each(col, row, value)))
+        };
+        Self { first: (0..first.rows() / hidden).map(block).collect(), second: second.map(transposed) }
+    }
+
+    /// Entries between the factors, 0 if the matrix is full.
+    pub(super) fn rank(&self) -> usize {
+        self.second.as_ref().map_or(0, Rows::rows)
+    }
+}
