@@ -9,6 +9,7 @@ use std::path::Path;
 
 /// What a model file holds.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "a command holds one or two of them")]
 pub enum AnyModel {
     /// A float model.
     Float(Model),
