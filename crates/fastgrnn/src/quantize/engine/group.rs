@@ -1,7 +1,7 @@
 //! A group of sequences, one a lane, that take their steps together.
 //!
 //! The longest sequence is in the first lane. When a lane's sequence ends, its scores and counts
-//! are taken; the lane goes on computing on zeros, which nobody looks at.
+//! are taken; the lane goes on computing on what lies there, which nobody looks at.
 
 use super::super::Saturations;
 use super::counts::count;
@@ -13,8 +13,8 @@ use crate::simd::int::{IntKernel, IntSimd, ROWS};
 use fastgrnn_runtime::int::Place;
 use std::ops::Range;
 
-/// Values of a sequence that are made counts at a time; more if a step has more.
-const CHUNK: usize = 1024;
+/// Words of a group that are made at a time, of 4 bytes: less than a first cache holds.
+const CHUNK: usize = 4096;
 /// Steps after which counters of saturations are emptied: a step adds at most 2^11 to one.
 const COUNTED: usize = 1 << 20;
 
@@ -43,7 +43,7 @@ impl<'p, S: IntSimd> Group<'p, S> {
     pub(super) fn new(s: S, plan: &'p Plan) -> Self {
         let dim = plan.inputs();
         let pairs = dim.div_ceil(2);
-        let chunk = (CHUNK / dim).max(1);
+        let chunk = (CHUNK / (pairs * S::LANES)).max(1);
         Self {
             s,
             plan,
@@ -125,7 +125,6 @@ impl<S: IntSimd> Group<'_, S> {
     fn read(&mut self, sequences: &[&[f32]], first: usize) {
         let dim = self.plan.inputs();
         let pairs = dim.div_ceil(2);
-        self.words.fill(0);
         for (lane, sequence) in sequences.iter().enumerate() {
             let steps = (sequence.len() / dim - first).min(self.chunk);
             let values = &sequence[first * dim..][..steps * dim];

@@ -2,7 +2,8 @@
 //!
 //! Rows are cut into tiles of at most [`ROWS`] whose sums stay in registers while the vector passes
 //! by once. Tiles hold an even number of rows, so that results form pairs again; rows beyond the
-//! matrix are 0. Weights lie in the order in which they are read, two to a 32-bit word.
+//! matrix are 0. Weights lie in the order in which they are read, two to a 32-bit word. A tile of
+//! few weights lists them instead, as many for each row as the longest needs.
 
 use super::IntSimd;
 use std::ops::Range;
@@ -10,7 +11,7 @@ use std::ops::Range;
 /// Most rows of a tile.
 pub(crate) const ROWS: usize = 8;
 
-/// What a listed pair costs, in dense ones: the vector is loaded again for each of its rows.
+/// What a listed word costs, in others: it loads its part of the vector for itself.
 const LISTED: f64 = 1.5;
 
 /// A matrix of bytes, cut into tiles of rows.
@@ -19,27 +20,26 @@ pub(crate) struct Rows {
     rows: usize,
     /// Pairs of columns.
     pairs: usize,
-    tiles: usize,
-    form: Form,
+    tiles: Vec<Tile>,
 }
 
 #[derive(Clone, Debug)]
-enum Form {
-    /// Tile after tile, in it pair after pair, for each pair its rows.
+enum Tile {
+    /// For each pair of columns the words of all rows.
     Dense(Vec<i32>),
-    /// Row after row those pairs that are not 0; `starts` has one more entry than rows.
-    Listed { starts: Vec<usize>, entries: Vec<Entry> },
+    /// For each place in the rows' lists the entries of all rows.
+    Listed(Vec<Entry>),
 }
 
-/// The weights of a pair of columns, of which one is not 0.
+/// The word of a pair of columns.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     /// Which pair; less than [`Rows::pairs`].
     pair: u32,
-    weights: i32,
+    word: i32,
 }
 
-/// Rows of tile `tile` of `rows` rows: an even number of them, the last one perhaps beyond the end.
+/// Rows of tile `tile`: an even number of them, the last one perhaps beyond the end.
 fn tile_rows(rows: usize, tiles: usize, tile: usize) -> Range<usize> {
     // As even as possible: 25 rows are 6 + 6 + 6 + 8.
     let of = |tile: usize| 2 * (rows.div_ceil(2) * tile / tiles);
@@ -52,26 +52,15 @@ impl Rows {
         let (pairs, padded) = (cols.div_ceil(2), rows.next_multiple_of(2));
         let mut words = vec![0i32; padded * pairs];
         each(&mut |row, col, value| {
-            let word = &mut words[row * pairs + col / 2];
-            *word = if col % 2 == 0 {
-                *word & !0xFFFF | i32::from(value) & 0xFFFF
-            } else {
-                *word & 0xFFFF | i32::from(value) << 16
-            };
+            let half = i32::from(value) & 0xFFFF;
+            words[row * pairs + col / 2] |= half << (16 * (col % 2));
         });
         let tiles = padded.div_ceil(ROWS);
-        let listed = words.iter().filter(|&&w| w != 0).count();
-        let form = if listed as f64 * LISTED < words.len() as f64 {
-            Form::listed(&words, padded, pairs)
-        } else {
-            let tile = |t| {
-                let words = &words;
-                let rows = tile_rows(rows, tiles, t);
-                (0..pairs).flat_map(move |p| rows.clone().map(move |r| words[r * pairs + p]))
-            };
-            Form::Dense((0..tiles).flat_map(tile).collect())
+        let tile = |tile| {
+            let rows = tile_rows(rows, tiles, tile);
+            Tile::new(&words[rows.start * pairs..rows.end * pairs], rows.len(), pairs)
         };
-        Self { rows, pairs, tiles, form }
+        Self { rows, pairs, tiles: (0..tiles).map(tile).collect() }
     }
 
     /// Rows of the matrix.
@@ -81,56 +70,54 @@ impl Rows {
 
     /// Tiles of rows.
     pub(crate) fn tiles(&self) -> usize {
-        self.tiles
+        self.tiles.len()
     }
 
     /// The rows of a tile; their number is even, so the last may lie beyond the matrix.
     pub(crate) fn tile(&self, tile: usize) -> Range<usize> {
-        tile_rows(self.rows, self.tiles, tile)
+        tile_rows(self.rows, self.tiles.len(), tile)
     }
 
     /// The sums of a tile's rows: the matrix times `v`, which holds a vector of lanes for each
     /// pair of columns. Entries of `sums` beyond the tile stay what they are.
     #[inline(always)]
     pub(crate) fn times<S: IntSimd>(&self, s: S, tile: usize, v: &[i32], sums: &mut [S::V; ROWS]) {
-        let rows = self.tile(tile);
         let v = &v[..self.pairs * S::LANES];
-        match &self.form {
-            Form::Dense(words) => {
-                let words = &words[rows.start * self.pairs..rows.end * self.pairs];
-                match rows.len() {
-                    2 => dense::<S, 2>(s, words, v, sums),
-                    4 => dense::<S, 4>(s, words, v, sums),
-                    6 => dense::<S, 6>(s, words, v, sums),
-                    _ => dense::<S, 8>(s, words, v, sums),
+        match (&self.tiles[tile], self.tile(tile).len()) {
+            (Tile::Dense(words), 2) => dense::<S, 2>(s, words, v, sums),
+            (Tile::Dense(words), 4) => dense::<S, 4>(s, words, v, sums),
+            (Tile::Dense(words), 6) => dense::<S, 6>(s, words, v, sums),
+            (Tile::Dense(words), _) => dense::<S, 8>(s, words, v, sums),
+            // SAFETY: `Tile::new` lists pairs below `self.pairs` only, and `v` has a vector for
+            // each of those.
+            (Tile::Listed(entries), rows) => unsafe {
+                match rows {
+                    2 => listed::<S, 2>(s, entries, v, sums),
+                    4 => listed::<S, 4>(s, entries, v, sums),
+                    6 => listed::<S, 6>(s, entries, v, sums),
+                    _ => listed::<S, 8>(s, entries, v, sums),
                 }
-            }
-            Form::Listed { starts, entries } => {
-                for (sum, row) in sums.iter_mut().zip(rows) {
-                    let mut total = s.splat(0);
-                    for entry in &entries[starts[row]..starts[row + 1]] {
-                        // SAFETY: `Form::listed` makes entries of pairs below `self.pairs` only,
-                        // and `v` has a vector for each of those.
-                        let x = unsafe { s.read(v.as_ptr().add(entry.pair as usize * S::LANES)) };
-                        total = s.madd(total, x, s.splat(entry.weights));
-                    }
-                    *sum = total;
-                }
-            }
+            },
         }
     }
 }
 
-impl Form {
-    fn listed(words: &[i32], rows: usize, pairs: usize) -> Self {
-        let (mut starts, mut entries) = (vec![0], Vec::new());
-        for row in 0..rows {
-            let row = words[row * pairs..][..pairs].iter().enumerate();
-            let listed = row.filter(|(_, w)| **w != 0);
-            entries.extend(listed.map(|(pair, &weights)| Entry { pair: pair as u32, weights }));
-            starts.push(entries.len());
+impl Tile {
+    /// A tile of the given words, row by row, each of `pairs`.
+    fn new(words: &[i32], rows: usize, pairs: usize) -> Self {
+        let mut lists: Vec<Vec<Entry>> = Vec::new();
+        for row in words.chunks_exact(pairs.max(1)) {
+            let entries = row.iter().zip(0..).filter(|(word, _)| **word != 0);
+            lists.push(entries.map(|(&word, pair)| Entry { pair, word }).collect());
         }
-        Self::Listed { starts, entries }
+        let longest = lists.iter().map(Vec::len).max().unwrap_or(0);
+        if longest as f64 * LISTED >= pairs as f64 {
+            let words = (0..pairs).flat_map(|p| (0..rows).map(move |r| words[r * pairs + p]));
+            return Self::Dense(words.collect());
+        }
+        let nothing = Entry { pair: 0, word: 0 };
+        let entry = |i: usize| lists[i % rows].get(i / rows).copied().unwrap_or(nothing);
+        Self::Listed((0..longest * rows).map(entry).collect())
     }
 }
 
@@ -141,6 +128,23 @@ fn dense<S: IntSimd, const R: usize>(s: S, words: &[i32], v: &[i32], sums: &mut 
         let x = s.load(v);
         for (total, &word) in totals.iter_mut().zip(words) {
             *total = s.madd(*total, x, s.splat(word));
+        }
+    }
+    for (sum, total) in sums.iter_mut().zip(totals) {
+        *sum = total;
+    }
+}
+
+/// # Safety
+/// `v` must have a vector for each listed pair.
+#[inline(always)]
+unsafe fn listed<S: IntSimd, const R: usize>(s: S, entries: &[Entry], v: &[i32], sums: &mut [S::V; ROWS]) {
+    let mut totals = [s.splat(0); R];
+    for entries in entries.as_chunks::<R>().0 {
+        for (total, entry) in totals.iter_mut().zip(entries) {
+            // SAFETY: the caller promises the vector.
+            let x = unsafe { s.read(v.as_ptr().add(entry.pair as usize * S::LANES)) };
+            *total = s.madd(*total, x, s.splat(entry.word));
         }
     }
     for (sum, total) in sums.iter_mut().zip(totals) {
