@@ -2,7 +2,7 @@
 //! files and flags alike.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use fastgrnn::bench::{SHAPES, Shape};
+use fastgrnn::bench::{INFER_SHAPES, InferShape, SHAPES, Shape};
 use fastgrnn::data::{LabelKind, Request};
 use fastgrnn::train::Recipe;
 use std::path::PathBuf;
@@ -357,6 +357,8 @@ pub struct BenchArgs {
 pub enum BenchCommand {
     /// Time one training step at the shapes of the paper's data sets
     Train(BenchTrainArgs),
+    /// Time scoring in floats and in integers, on one thread
+    Infer(BenchInferArgs),
 }
 
 #[derive(Debug, Args)]
@@ -379,6 +381,24 @@ pub struct BenchTrainArgs {
     /// Most seconds for everything; what is not measured by then is measured briefly [default: 1680]
     #[arg(long, value_name = "SECONDS")]
     pub budget: Option<u32>,
+}
+
+#[derive(Debug, Args)]
+pub struct BenchInferArgs {
+    /// Only these networks, separated by commas: har32, har32-smooth, har, har-smooth, google12,
+    /// google12-sparse, wakeword
+    #[arg(long = "shape", value_name = "NAME,…", value_delimiter = ',', value_parser = infer_shape)]
+    pub shapes: Vec<InferShape>,
+    /// Seconds for each network [default: 4]
+    #[arg(long, value_name = "SECONDS")]
+    pub seconds: Option<u16>,
+}
+
+fn infer_shape(name: &str) -> Result<InferShape, String> {
+    InferShape::from_name(name).ok_or_else(|| {
+        let known: Vec<&str> = INFER_SHAPES.iter().map(|s| s.name).collect();
+        format!("known shapes: {}", known.join(", "))
+    })
 }
 
 fn shape(name: &str) -> Result<Shape, String> {

@@ -318,6 +318,20 @@ fn numbers_are_regressed() {
 }
 
 #[test]
+fn bench_infer_measures_floats_and_integers() {
+    let folder = tempfile::tempdir().unwrap();
+    let b = json(folder.path(), &["bench", "infer", "--shape", "har32", "--seconds", "0"]);
+    has_keys(&b, &["sequences", "rows"]);
+    let rows = b["rows"].as_array().unwrap();
+    let engines: Vec<_> = rows.iter().map(|r| r["engine"].as_str().unwrap()).collect();
+    assert_eq!(engines, ["float", "runtime", "integer"]);
+    for row in rows {
+        has_keys(row, &["shape", "engine", "isa", "ns_per_step", "ratio", "turns"]);
+        assert!(row["ns_per_step"].as_f64().unwrap() > 0.0, "{row}");
+    }
+}
+
+#[test]
 fn bench_train_measures_a_shape() {
     let folder = tempfile::tempdir().unwrap();
     // Other tests run beside this one, so that no block is undisturbed: the budget ends it.

@@ -1,7 +1,9 @@
 //! Ways in which a benchmark can fail.
 
 use crate::engine::EngineError;
+use crate::model::ModelError;
 use crate::net::NetworkError;
+use crate::quantize::QuantizeError;
 use std::path::PathBuf;
 
 /// A benchmark that could not be done.
@@ -66,4 +68,10 @@ pub enum BenchError {
     /// Our engine refused the batch.
     #[error(transparent)]
     Engine(#[from] EngineError),
+    /// Our network could not be made integer.
+    #[error(transparent)]
+    Quantize(#[from] QuantizeError),
+    /// Our network could not score.
+    #[error(transparent)]
+    Model(#[from] ModelError),
 }

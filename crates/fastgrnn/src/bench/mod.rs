@@ -11,6 +11,7 @@
 //! println!("{report}");
 //! ```
 mod error;
+mod infer;
 mod load;
 mod ours;
 mod python;
@@ -20,6 +21,7 @@ mod shape;
 mod torch;
 
 pub use error::BenchError;
+pub use infer::{INFER_SHAPES, InferOptions, InferReport, InferRow, InferShape, infer};
 pub use report::{BenchReport, LinearInT, RankName, Row, TorchTimes};
 pub use shape::{BATCH, SHAPES, Shape, flops};
 

@@ -111,7 +111,6 @@ impl Scorer {
         &mut self,
         model: &Model,
         scores: &[f32],
-        x: &Sequences,
         y: &Labels,
         indices: &[u32],
     ) -> Result<f64, ModelError> {
@@ -119,7 +118,8 @@ impl Scorer {
         for (part, scores) in indices.chunks(BATCH).zip(scores.chunks(BATCH * model.network.outputs)) {
             model.clear(&mut self.batch);
             for &i in part {
-                model.push(&mut self.batch, x, i as usize)?;
+                // Nothing reads the sequences of scores that are there already.
+                self.batch.push(&[]);
                 model.push_target(&mut self.batch, y, i as usize);
             }
             loss += self.engine.loss(scores, &self.batch, model.loss)?.loss * part.len() as f64;

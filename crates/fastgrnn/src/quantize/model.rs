@@ -99,7 +99,7 @@ impl IntegerModel {
         let y = self.model.own_labels(&examples.y)?;
         let (predictions, scores, saturations) = self.predictions(&examples.x, indices, threads);
         let mut scorer = Scorer::new(&self.model.network, 1)?;
-        let loss = scorer.loss(&self.model, &scores, &examples.x, &y, indices)?;
+        let loss = scorer.loss(&self.model, &scores, &y, indices)?;
         let evaluation = predictions.evaluate(&self.model, &y, indices, loss);
         Ok((evaluation, predictions, saturations))
     }

@@ -4,7 +4,7 @@
 //! are taken; the lane goes on computing on what lies there, which nobody looks at.
 
 use super::super::Saturations;
-use super::counts::count;
+use super::counts::Units;
 use super::curve::{Rounding, saturated};
 use super::layer::{Between, LayerState};
 use super::plan::{InputPlan, Plan};
@@ -24,8 +24,8 @@ pub(super) struct Group<'p, S> {
     plan: &'p Plan,
     /// Steps in `words`.
     chunk: usize,
-    /// What a count is worth, for each value of a chunk.
-    lsb: Vec<f64>,
+    /// What counts are worth, for each value of a chunk.
+    units: Units,
     /// A chunk of one sequence as counts, and one more.
     counts: Vec<i16>,
     /// A chunk of the group: for each step and pair of features a vector.
@@ -48,7 +48,7 @@ impl<'p, S: IntSimd> Group<'p, S> {
             s,
             plan,
             chunk,
-            lsb: plan.input.lsb.iter().copied().cycle().take(chunk * dim).collect(),
+            units: Units::new(&plan.input.lsb, chunk),
             counts: vec![0; chunk * dim + 1],
             words: Buffer::zeros(chunk * pairs * S::LANES),
             input: Buffer::zeros(pairs * S::LANES),
@@ -128,9 +128,7 @@ impl<S: IntSimd> Group<'_, S> {
         for (lane, sequence) in sequences.iter().enumerate() {
             let steps = (sequence.len() / dim - first).min(self.chunk);
             let values = &sequence[first * dim..][..steps * dim];
-            for ((n, &value), &lsb) in self.counts.iter_mut().zip(values).zip(&self.lsb) {
-                *n = count(value, lsb);
-            }
+            self.units.count(values, &mut self.counts);
             let words = self.words[..steps * pairs * S::LANES].chunks_exact_mut(pairs * S::LANES);
             for (words, counts) in words.zip(0..) {
                 let counts = &self.counts[counts * dim..][..2 * pairs];

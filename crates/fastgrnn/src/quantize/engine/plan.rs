@@ -18,7 +18,7 @@ pub(super) struct Plan {
 /// How values become the first layer's input.
 pub(super) struct InputPlan {
     /// What a count of each feature is worth.
-    pub(super) lsb: Vec<f64>,
+    pub(super) lsb: Vec<f32>,
     /// Factor and offset of each feature, an even number of them.
     pub(super) scales: Vec<(i32, i32)>,
     pub(super) shift: u32,
@@ -59,11 +59,7 @@ impl Plan {
         }
         // A feature that is not there is 0.
         scales.resize(scales.len().next_multiple_of(2), (0, 0));
-        let input = InputPlan {
-            lsb: lsb.iter().map(|&lsb| f64::from(lsb)).collect(),
-            scales,
-            shift: model.input_scale(0).2,
-        };
+        let input = InputPlan { lsb: lsb.to_vec(), scales, shift: model.input_scale(0).2 };
         let head = model.head();
         let table = |i: usize| if model.has_table() { model.table(i) } else { 0 };
         Self {

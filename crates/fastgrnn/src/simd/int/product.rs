@@ -151,3 +151,39 @@ unsafe fn listed<S: IntSimd, const R: usize>(s: S, entries: &[Entry], v: &[i32],
         *sum = total;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Rng;
+    use crate::simd::int::PortableInt;
+
+    #[test]
+    fn sums_of_dense_and_of_listed_tiles_are_the_products() {
+        let mut rng = Rng::new(6);
+        for (rows, cols, kept) in [(1, 1, 1.0), (25, 7, 1.0), (9, 40, 0.1), (16, 13, 0.0), (3, 12, 0.4)] {
+            let entry = |rng: &mut Rng| if rng.uniform() < kept { rng.below(256) as u8 as i8 } else { 0 };
+            let matrix: Vec<i8> = (0..rows * cols).map(|_| entry(&mut rng)).collect();
+            let packed = Rows::new(rows, cols, |each| {
+                matrix.iter().enumerate().for_each(|(i, &value)| each(i / cols, i % cols, value));
+            });
+            let lanes = PortableInt::LANES;
+            let v: Vec<i16> = (0..cols * lanes).map(|_| rng.next_u64() as i16).collect();
+            let at = |col: usize, lane: usize| if col < cols { i32::from(v[col * lanes + lane]) } else { 0 };
+            let pairs: Vec<i32> = (0..cols.div_ceil(2) * lanes)
+                .map(|i| (2 * (i / lanes), i % lanes))
+                .map(|(col, lane)| at(col, lane) & 0xFFFF | at(col + 1, lane) << 16)
+                .collect();
+            for tile in 0..packed.tiles() {
+                let mut sums = [[0; 8]; ROWS];
+                packed.times(PortableInt, tile, &pairs, &mut sums);
+                for (row, sum) in packed.tile(tile).zip(sums).filter(|(row, _)| *row < rows) {
+                    for (lane, &sum) in sum.iter().enumerate() {
+                        let product = |col| i32::from(matrix[row * cols + col]) * at(col, lane);
+                        assert_eq!(sum, (0..cols).map(product).sum::<i32>(), "{rows} {cols} {row} {lane}");
+                    }
+                }
+            }
+        }
+    }
+}
