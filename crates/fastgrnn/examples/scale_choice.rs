@@ -1,7 +1,7 @@
 //! Powers of two or fixed multipliers as scales of weight bytes? Measures what each costs.
 //!
-//! `cargo run --release --example scale_choice -- MODEL.safetensors DATASET` takes a trained float
-//! model, rounds its weights to 8 bits with one scale a matrix, and evaluates the test part with
+//! `cargo run --release --example scale_choice -- MODEL.safetensors DATASET [--json]` takes a trained
+//! float model, rounds its weights to 8 bits with one scale a matrix, and evaluates the test part with
 //! each: nothing rounded; the nearest power of two; the largest weight at 127, which needs a
 //! multiplication by an arbitrary number after each sum; and the scale with the least squared
 //! error. Everything else stays float, so the differences are the weights' alone.
@@ -37,13 +37,15 @@ fn least_error(values: &[f32]) -> Vec<f32> {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let args: Vec<String> = std::env::args().skip(1).collect();
-    let [path, dataset] = args.as_slice() else { return Err("usage: scale_choice MODEL DATASET".into()) };
+    let (flags, args): (Vec<String>, Vec<String>) = std::env::args().skip(1).partition(|a| a == "--json");
+    let [path, dataset] = args.as_slice() else {
+        return Err("usage: scale_choice MODEL DATASET [--json]".into());
+    };
     let model = Model::load(path)?;
     let data = data::load(&Request { expect: Some(model.expects()), ..Request::new(dataset) })?;
     let test = data.test.as_ref().ok_or("the data set has no test part")?;
     let (_, float) = model.evaluate(test, 1)?;
-    println!("{:<34} {:>10} {:>12} {:>14}", "weights", "accuracy %", "agreement %", "relative error");
+    let mut rows = Vec::new();
     type Rounding = fn(&[f32]) -> Vec<f32>;
     let choices: [(&str, Rounding); 4] = [
         ("float", |v| v.to_vec()),
@@ -63,11 +65,30 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         let (evaluation, own) = Model { params, ..model.clone() }.evaluate(test, 1)?;
         let same = float.classes.iter().zip(&own.classes).filter(|(a, b)| a == b).count();
+        rows.push(serde_json::json!({
+            "weights": name,
+            "accuracy": evaluation.scores.accuracy,
+            "agreement": same as f64 / float.classes.len().max(1) as f64,
+            "relative_error": (error / size).sqrt(),
+        }));
+    }
+    if !flags.is_empty() {
+        let cell = model.network.layers[0].kind.name();
         println!(
-            "{name:<34} {:>10.2} {:>12.2} {:>14.5}",
-            100.0 * evaluation.scores.accuracy.unwrap_or(f64::NAN),
-            100.0 * same as f64 / float.classes.len().max(1) as f64,
-            (error / size).sqrt()
+            "{}",
+            serde_json::json!({ "kind": "scales", "dataset": dataset, "cell": cell, "rows": rows })
+        );
+        return Ok(());
+    }
+    println!("{:<34} {:>9} {:>10} {:>15}", "weights", "accuracy", "agreement", "relative error");
+    for row in rows {
+        let number = |key: &str| row[key].as_f64().unwrap_or(f64::NAN);
+        println!(
+            "{:<34} {:>9.4} {:>10.4} {:>15.5}",
+            row["weights"].as_str().unwrap_or(""),
+            number("accuracy"),
+            number("agreement"),
+            number("relative_error")
         );
     }
     Ok(())
