@@ -152,6 +152,7 @@ impl State {
             ("first", &self.optim.first),
             ("second", &self.optim.second),
             ("best", &self.best_params),
+            ("held", &self.place.constraint.held),
         ]
         .map(|(name, values)| (name, values.len(), bytes(values)));
         let damaged = |what: String| TrainError::Damaged { path: path.to_owned(), what };
@@ -207,6 +208,9 @@ impl State {
             }
             place.constraint.mask = mask.to_vec();
         }
+        if let Ok(held) = tensors.tensor("held") {
+            place.constraint.held = take("held", if held.data().is_empty() { 0 } else { self.params.len() })?;
+        }
         self.optim.steps = place.optim_steps;
         self.place = place;
         Ok(true)
@@ -224,6 +228,7 @@ mod tests {
         state.place.best = Some(Best { epoch: 2, score: Some(1.0 / 3.0), loss: 1.0 / 7.0 });
         state.best_params = vec![f32::MIN_POSITIVE; 4];
         state.place.constraint.mask = vec![1, 0, 1, 1];
+        state.place.constraint.held = vec![0.0, -1.5, 0.0, 0.0];
         state.place.constraint.grids = vec![Grid { exponent: 6 }, Grid { exponent: -2 }];
         state.place.chosen_grids = vec![Grid { exponent: 9 }];
         state.optim.steps = 7;

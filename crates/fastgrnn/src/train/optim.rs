@@ -20,6 +20,7 @@ use super::settings::Optimizer;
 use crate::cells::Role;
 use crate::net::Layout;
 use crate::simd::FlushDenormals;
+use std::ops::Range;
 
 /// Decay of Adam's second moment.
 const BETA2: f64 = 0.999;
@@ -61,10 +62,9 @@ impl Optim {
         let _flush = FlushDenormals::new();
         self.steps += 1;
         let (beta1, new1, lr32) = (self.momentum as f32, (1.0 - self.momentum) as f32, lr as f32);
-        // Bias corrections in f64: 0.999^t is close to 1 for the first thousand steps.
         let t = self.steps.min(i32::MAX as u64) as i32;
         let size = (lr / (1.0 - self.momentum.powi(t))) as f32;
-        let unbias = (1.0 / (1.0 - BETA2.powi(t))) as f32;
+        let unbias = self.unbias();
         for view in layout.views() {
             let range = view.range();
             let (p, g) = (&mut params[range.clone()], &gradient[range.clone()]);
@@ -82,6 +82,34 @@ impl Optim {
                 }
             }
         }
+    }
+
+    /// The mean second moment of the entries of `range` that `kept` marks; 0 without such moments.
+    pub(super) fn typical_second(&self, range: Range<usize>, kept: &[u8]) -> f32 {
+        let Some(second) = self.second.get(range) else { return 0.0 };
+        let of = || second.iter().zip(kept).filter(|(_, k)| **k != 0).map(|(v, _)| f64::from(*v));
+        (of().sum::<f64>() / of().count().max(1) as f64) as f32
+    }
+
+    /// How far a gradient of 1 moves an entry whose second moment is `second`.
+    pub(super) fn step_size(&self, second: f32, lr: f64) -> f32 {
+        match self.kind {
+            Optimizer::Sgd | Optimizer::Nesterov => lr as f32,
+            Optimizer::Adam | Optimizer::AdamW => lr as f32 / ((second * self.unbias()).sqrt() + EPSILON),
+        }
+    }
+
+    /// Gives an entry that comes back a second moment, so that its first steps are like others'.
+    pub(super) fn begin(&mut self, entry: usize, second: f32) {
+        if let Some(moment) = self.second.get_mut(entry) {
+            *moment = second;
+        }
+    }
+
+    /// One over the bias of the second moment. In f64: 0.999^t is close to 1 for the first
+    /// thousand steps.
+    fn unbias(&self) -> f32 {
+        (1.0 / (1.0 - BETA2.powi(self.steps.min(i32::MAX as u64) as i32))) as f32
     }
 }
 

@@ -26,9 +26,19 @@ pub(super) struct Projection {
     progress: f64,
     /// The least fraction to keep.
     least: f64,
+    /// Batches since the projection before.
+    every: u64,
 }
 
+/// Batches for which the gradient of an entry that does not move may be taken for constant.
+const TRUSTED: u64 = 15;
+
 impl Projection {
+    /// How much of the sum of gradients since the projection before makes a step.
+    pub(super) fn trust(&self) -> f32 {
+        TRUSTED.min(self.every) as f32 / self.every as f32
+    }
+
     /// The kept fraction of a matrix that is to end at `target`: a cubic fall from 1, fast while
     /// there is much to spare.
     pub(super) fn keep(&self, target: f64) -> f64 {
@@ -62,7 +72,7 @@ impl Plan {
                 let (done, of) =
                     ((step - start) / every + 1, (self.starts[index + 1] - start).div_ceil(every));
                 let progress = if gradual { (done as f64 / of as f64).min(1.0) } else { 1.0 };
-                Some(Projection { progress, least: keep.unwrap_or(0.0) })
+                Some(Projection { progress, least: keep.unwrap_or(0.0), every })
             }
             _ => None,
         };

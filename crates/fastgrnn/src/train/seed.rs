@@ -47,6 +47,8 @@ pub(super) struct SeedRun<'j, 'a> {
     state: State,
     batch: Batch,
     gradient: Vec<f32>,
+    /// What of the gradient lies outside the support.
+    outside: Vec<f32>,
     /// The parameters on their grids, where there are grids.
     rounded: Vec<f32>,
     written: Instant,
@@ -67,8 +69,9 @@ impl<'j, 'a> SeedRun<'j, 'a> {
         }
         let batch = Batch::new(network.input());
         let now = Instant::now();
-        let rounded = Vec::new();
-        Ok(Self { job, layout, folder, seed, state, batch, gradient, rounded, written: now, clock: now })
+        let (outside, rounded) = (Vec::new(), Vec::new());
+        let (written, clock) = (now, now);
+        Ok(Self { job, layout, folder, seed, state, batch, gradient, outside, rounded, written, clock })
     }
 
     /// Epochs already done, for `metrics.jsonl` to start with.
@@ -178,17 +181,18 @@ impl<'j, 'a> SeedRun<'j, 'a> {
         if !loss.is_finite() {
             return Err(self.diverged(number + 1, format!("the loss became {loss}")));
         }
-        if now.projection.is_none() {
-            constraint.hold(&mut self.gradient);
-        }
+        constraint.hold(&mut self.gradient, &mut self.outside);
         let norm = clip_norm(&mut self.gradient, config.clip);
         if !norm.is_finite() {
             let what = format!("the loss was {loss:.4} but its gradient became {norm}");
             return Err(self.diverged(number + 1, what));
         }
-        optim.step(&self.layout, params, &self.gradient, rate.at(optim.steps));
+        let clipped = config.clip > 0.0 && norm > config.clip;
+        constraint.remember(&self.outside, if clipped { (config.clip / norm) as f32 } else { 1.0 });
+        let lr = rate.at(optim.steps);
+        optim.step(&self.layout, params, &self.gradient, lr);
         if let Some(projection) = now.projection {
-            course.project(projection, constraint, &self.layout, params, optim);
+            course.project(projection, constraint, &self.layout, params, optim, lr);
         }
         constraint.clamp(&self.layout, params);
         if !all_finite(params) {
