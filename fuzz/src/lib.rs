@@ -34,7 +34,7 @@ pub fn exercise(model: &Model<'_, LAYERS>, source: &mut Source<'_>) {
     let mut scores = vec![0; model.outputs()];
     let mut state = model.start(&mut memory, &mut scratch).expect("buffers of the stated lengths");
     let mut run = || {
-        model.reset(&mut state);
+        model.reset(&mut state).expect("the state is the model's");
         for step in 0..9 {
             model.step(&mut state, &inputs[step % 3]).expect("an input of the stated length");
             model.scores(&state, &mut scores).expect("scores of the stated length");

@@ -167,6 +167,53 @@ fn few_counts_with_a_mean_between_two_of_them_lose_nothing() {
 }
 
 #[test]
+fn flags_dead_channels_and_counts_of_a_sensor_stand_side_by_side() {
+    let mut rng = Rng::keyed(2, &[1]);
+    let mut x = Sequences::new(4);
+    for _ in 0..40 {
+        let mut sequence = Vec::new();
+        for _ in 0..20 {
+            let flag = if rng.uniform() < 0.5 { 1.0 } else { 0.0 };
+            // A flag, a 16-bit sensor, a channel that is off, a value in small units.
+            sequence.extend([flag, (4_000.0 * rng.normal()).round() as f32, 0.0, 1e-3 * rng.normal() as f32]);
+        }
+        x.push(&sequence);
+    }
+    let model = model(Cell::new(CellKind::FastGrnn, 4, 8), 2, &x, 4);
+    let integer = quantize(&model, &x, &all(&x), &Options::default()).unwrap();
+    assert_eq!(integer.network.input.lsb[..3], [1.0, 1.0, 1.0]);
+    let (float, own) = (integer.model.predict(&x, 1).unwrap(), integer.predict(&x, 1).unwrap().0);
+    let furthest = float.values.iter().zip(&own.values).fold(0f32, |top, (a, b)| top.max((a - b).abs()));
+    assert!(furthest < 0.01, "{furthest}");
+}
+
+#[test]
+fn a_state_to_start_from_has_room_even_if_no_later_one_is_as_large() {
+    let x = recordings(10, 20, 1, 6);
+    let mut model = model(Cell::new(CellKind::Rnn, 1, 6), 2, &x, 1);
+    model.initial_state = InitialState::Given(vec![3.0]);
+    let integer = quantize(&model, &x, &all(&x), &Options::default()).unwrap();
+    let layer = &integer.network.layers[0];
+    assert_eq!(f32::from(layer.start[0]) / (layer.shifts.state as f32).exp2(), 3.0);
+}
+
+#[test]
+fn a_state_of_another_model_is_an_error_not_a_panic() {
+    let narrow = recordings(3, 5, 2, 1);
+    let wide = recordings(3, 5, 4, 1);
+    let lstm = model(Cell::new(CellKind::Lstm, 2, 2), 2, &narrow, 1);
+    let gru = model(Cell::new(CellKind::Gru, 4, 2), 2, &wide, 1);
+    let lstm = quantize(&lstm, &narrow, &all(&narrow), &Options::default()).unwrap();
+    let gru = quantize(&gru, &wide, &all(&wide), &Options::default()).unwrap();
+    let (lstm, gru) = (lstm.view(), gru.view());
+    assert_eq!((lstm.memory_len(), lstm.scratch_len()), (gru.memory_len(), gru.scratch_len()));
+    let (mut memory, mut scratch) = (vec![0; lstm.memory_len()], vec![0; lstm.scratch_len()]);
+    let mut state = lstm.start(&mut memory, &mut scratch).unwrap();
+    assert!(gru.step(&mut state, &[0; 4]).is_err());
+    assert!(gru.reset(&mut state).is_err());
+}
+
+#[test]
 fn what_integers_cannot_do_is_said() {
     let x = recordings(5, 10, 2, 3);
     let good = model(Cell::new(CellKind::FastGrnn, 2, 4), 2, &x, 1);
@@ -177,7 +224,10 @@ fn what_integers_cannot_do_is_said() {
     assert!(refuse(&good, &lsb(&[1.0, 1.0, 1.0])).contains("3 values of --input-lsb for 2 features"));
     assert!(refuse(&good, &lsb(&[1.0, -1.0])).contains("feature 1"));
     assert!(refuse(&good, &lsb(&[1e-6, 1.0])).contains("use at least"));
-    assert!(refuse(&good, &lsb(&[1e-3, 100.0])).contains("closer in relation"));
+    assert!(refuse(&good, &lsb(&[1e-3, 100.0])).contains("counts of --input-lsb 100"));
+    let mut tiny = good.clone();
+    tiny.params.iter_mut().for_each(|v| *v *= 1e-6);
+    assert!(refuse(&tiny, &Options::default()).contains("too small for bytes"));
     let random = Model { initial_state: InitialState::Random, ..good.clone() };
     assert!(refuse(&random, &Options::default()).contains("--initial-state zero"));
     let mut relu = good.clone();

@@ -10,8 +10,10 @@ use super::{Layer, Matrix, Place, State, Unwatched, Watch, WrongLength, checksum
 pub const VERSION: u8 = 1;
 /// Where the check sum lies.
 pub(super) const CHECKSUM_AT: usize = 8;
-/// The largest factor of an input.
-const MOST_FACTOR: u16 = (1 << 14) - 1;
+/// Bits of an input's factor; those above say how much more it is shifted, in steps of four.
+const FACTOR_BITS: u32 = 14;
+/// The longest shift of an input.
+const MOST_SHIFT: u32 = 30;
 /// The largest entry of the table: 1/2 with 16 fraction bits.
 const MOST_TABLE: u16 = 1 << 15;
 
@@ -48,6 +50,8 @@ pub enum ImageError {
         /// Layers that the reader holds.
         most: usize,
     },
+    /// No layer, unit, input or output.
+    Empty,
     /// A code that means nothing.
     Code {
         /// Of what.
@@ -108,8 +112,9 @@ impl core::fmt::Display for ImageError {
                 )
             }
             Self::Layers { found, most } => {
-                write!(f, "the image has {found} layers, this reader holds 1 to {most}: use Model<{found}>")
+                write!(f, "the image has {found} layers, this reader holds at most {most}")
             }
+            Self::Empty => f.write_str("a network needs at least one layer, unit, input and output"),
             Self::Code { what, code } => write!(f, "{code} is no code of a {what}"),
             Self::Range { what, value, least, most } => {
                 write!(f, "{what}: {value} is not between {least} and {most}")
@@ -163,21 +168,32 @@ impl<'a, const LAYERS: usize> Model<'a, LAYERS> {
         if found != stated {
             return Err(ImageError::Checksum { found, stated });
         }
-        if !(1..=LAYERS).contains(&count) {
+        if count == 0 {
+            return Err(ImageError::Empty);
+        }
+        if count > LAYERS {
             return Err(ImageError::Layers { found: count, most: LAYERS });
         }
         let (inputs, outputs) = (usize::from(bytes.u16()?), usize::from(bytes.u16()?));
         let meaning = Meaning::from_code(bytes.u8()?)?;
-        if inputs == 0 || outputs == 0 || (meaning == Meaning::Binary && outputs != 1) {
-            return Err(ImageError::Code { what: "number of inputs or outputs", code: 0 });
+        if inputs == 0 || outputs == 0 {
+            return Err(ImageError::Empty);
+        }
+        if meaning == Meaning::Binary && outputs != 1 {
+            let value = outputs as u32;
+            return Err(ImageError::Range {
+                what: "outputs that tell two classes apart",
+                value,
+                least: 1,
+                most: 1,
+            });
         }
         let input_shift = at_most("shift of the input", bytes.u8()?, 30)?;
         let offset_shift = at_most("shift of the input's offsets", bytes.u8()?, 14)?;
         let offsets = bytes.words(inputs)?;
         let factors = bytes.words(inputs)?;
-        if let Some(factor) = factors.iter().find(|&f| f > MOST_FACTOR) {
-            let (value, most) = (u32::from(factor), u32::from(MOST_FACTOR));
-            return Err(ImageError::Range { what: "factor of an input", value, least: 0, most });
+        if let Some(value) = factors.iter().map(|f| input_shift + extra_shift(f)).find(|&s| s > MOST_SHIFT) {
+            return Err(ImageError::Range { what: "shift of an input", value, least: 0, most: MOST_SHIFT });
         }
         let mut layers = [Layer::EMPTY; LAYERS];
         let mut width = inputs;
@@ -274,7 +290,9 @@ impl<'a, const LAYERS: usize> Model<'a, LAYERS> {
     /// Offset (its shift applied), factor and shift of input `d`.
     pub fn input_scale(&self, d: usize) -> (i32, i32, u32) {
         let offset = i32::from(self.offsets.i16(d)) << self.offset_shift;
-        (offset, i32::from(self.factors.u16(d)), self.input_shift)
+        let word = self.factors.u16(d);
+        let factor = i32::from(word & ((1 << FACTOR_BITS) - 1));
+        (offset, factor, self.input_shift + extra_shift(word))
     }
 
     /// Input `d` normalised, and whether it saturated.
@@ -303,18 +321,20 @@ impl<'a, const LAYERS: usize> Model<'a, LAYERS> {
     /// Lends buffers to a state, and resets it.
     pub fn start<'m>(&self, memory: &'m mut [i16], scratch: &'m mut [i32]) -> Result<State<'m>, WrongLength> {
         let mut state = State::new(self, memory, scratch)?;
-        self.reset(&mut state);
+        self.reset(&mut state)?;
         Ok(state)
     }
 
     /// Puts the state back to what a sequence starts from.
-    pub fn reset(&self, state: &mut State<'_>) {
+    pub fn reset(&self, state: &mut State<'_>) -> Result<(), WrongLength> {
+        state.check(self)?;
         let mut rest = state.layers_mut();
         for layer in self.layers() {
             let (own, after) = rest.split_at_mut(layer.state_len());
             own.iter_mut().enumerate().for_each(|(i, h)| *h = layer.start(i));
             rest = after;
         }
+        Ok(())
     }
 
     /// The state of one layer: h, and for an LSTM c after it.
@@ -377,6 +397,11 @@ impl<'a, const LAYERS: usize> Model<'a, LAYERS> {
     pub fn decide(&self, scores: &[i32]) -> Decision {
         decide(self.meaning, self.score_bits, scores)
     }
+}
+
+/// What the high bits of an input's factor add to the shift.
+const fn extra_shift(word: u16) -> u32 {
+    4 * (word >> FACTOR_BITS) as u32
 }
 
 fn at_most(what: &'static str, value: u8, most: u32) -> Result<u32, ImageError> {

@@ -141,7 +141,7 @@ impl<'a> Layer<'a> {
         };
         let [hidden, rank_w, rank_u] = [bytes.u16()?, bytes.u16()?, bytes.u16()?].map(usize::from);
         if hidden == 0 {
-            return Err(ImageError::Code { what: "number of units", code: 0 });
+            return Err(ImageError::Empty);
         }
         let shifts = Shifts {
             sums: number(bytes, "fraction bits of sums", 4, 14)?,

@@ -39,6 +39,10 @@ impl<'m> State<'m> {
     /// Checks that the state was made for a model of this size.
     pub(super) fn check<const LAYERS: usize>(&self, model: &Model<'_, LAYERS>) -> Result<(), WrongLength> {
         let (memory, scratch) = (model.memory_len(), model.scratch_len());
+        let states = model.layers().iter().map(Layer::state_len).sum();
+        if self.states != states {
+            return Err(WrongLength { what: "the state", found: self.states, needed: states });
+        }
         if self.memory.len() != memory {
             return Err(WrongLength { what: "the memory", found: self.memory.len(), needed: memory });
         }

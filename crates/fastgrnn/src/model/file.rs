@@ -4,7 +4,7 @@ use super::{Model, ModelError, ModelProblem, Task};
 use crate::data::{Normalize, Normalizer};
 use crate::files::write_atomic;
 use crate::net::{InitialState, Loss, MAX_LAYERS, MAX_SIZE, Network, Readout, View};
-use crate::quantize::Scales;
+use crate::quantize::{Scales, check_form};
 use safetensors::tensor::{Dtype, TensorView};
 use safetensors::{SafeTensors, serialize};
 use serde::{Deserialize, Serialize};
@@ -230,6 +230,16 @@ impl<'a> Opened<'a> {
 
     pub(crate) fn network(&self) -> &Network {
         &self.metadata.network
+    }
+
+    /// Checks that the network has an integer form, sizes included.
+    pub(crate) fn check_integer(&self) -> Result<(), ModelProblem> {
+        let Metadata { network, normalize, initial_state, .. } = &self.metadata;
+        let initial = match initial_state {
+            InitialKind::Random => InitialState::Random,
+            InitialKind::Zero | InitialKind::Given => InitialState::Zero,
+        };
+        check_form(network, *normalize, &initial).map_err(|e| metadata_error(e.to_string()))
     }
 
     /// Takes out the bytes of a tensor of this type and shape.

@@ -28,10 +28,14 @@ impl Default for Options {
     }
 }
 
+/// Most products that are added up.
+const MOST_TERMS: usize = 511;
 /// Most layers of an integer model on the host.
 pub(super) const MAX_LAYERS: usize = 8;
 /// The largest 16-bit number.
 const MOST: f32 = 32_767.0;
+/// A matrix whose largest weight is below this has fewer than 4 bits on the finest grid.
+const LEAST_WEIGHT: f32 = 1e-5;
 /// Room for inputs larger than in calibration.
 const INPUT_HEADROOM: f32 = 1.25;
 
@@ -65,11 +69,20 @@ pub(super) fn build(
     let state_bits = layers.last().map_or(0, |l| l.shifts.state as i32);
     let (head, head_biases, head_shift) = head(model, &layout, state_bits);
     let meaning = meaning(&model.task, model.loss, model.network.outputs);
+    for view in layout.views().iter().filter(|view| view.role == Role::Weight) {
+        let largest = model.params[view.range()].iter().fold(0f32, |top, v| top.max(v.abs()));
+        if largest > 0.0 && largest < LEAST_WEIGHT {
+            return Err(QuantizeError::Vanishing { name: view.name.clone(), largest });
+        }
+    }
     Ok(IntegerNetwork { input, layers, head, head_biases, head_shift, meaning })
 }
 
 fn check(model: &Model, x: &Sequences) -> Result<(), QuantizeError> {
     let net = &model.network;
+    if let Some(&value) = model.params.iter().find(|v| !v.is_finite()) {
+        return Err(QuantizeError::NotFinite { value });
+    }
     if x.dim() != net.input() {
         return Err(QuantizeError::Dim { found: x.dim(), expected: net.input() });
     }
@@ -97,7 +110,14 @@ pub(crate) fn check_form(
             return Err(QuantizeError::Size { what, found, most: usize::from(u16::MAX) });
         }
     }
-    for cell in &net.layers {
+    for (layer, cell) in net.layers.iter().enumerate() {
+        // A unit's sums share 32 bits; so do a second factor's and the head's.
+        let read = cell.rank_w.unwrap_or(cell.input) + cell.rank_u.unwrap_or(cell.hidden);
+        let factors = [cell.rank_w.map(|_| cell.input), cell.rank_u.map(|_| cell.hidden)];
+        let found = factors.into_iter().flatten().chain([read, cell.hidden]).max().unwrap_or(0);
+        if found > MOST_TERMS {
+            return Err(QuantizeError::Terms { layer, found, most: MOST_TERMS });
+        }
         let signed = matches!(cell.gate, Nonlinearity::Tanh | Nonlinearity::QuantTanh);
         let blends = matches!(cell.kind, CellKind::Ugrnn | CellKind::Gru);
         let refused = cell.gate == Nonlinearity::Relu || (signed && blends);
@@ -110,7 +130,7 @@ pub(crate) fn check_form(
 
 /// The most fraction bits with which `largest` fits 16 bits.
 fn bits_for(largest: f32) -> i32 {
-    if largest > 0.0 { (MOST / largest).log2().floor() as i32 } else { 30 }
+    if largest > 0.0 { (MOST / largest).log2().floor().clamp(-100.0, 100.0) as i32 } else { 30 }
 }
 
 /// `v` with this many fraction bits, saturated.
@@ -122,66 +142,84 @@ fn input_scale(model: &Model, ranges: &Ranges, options: &Options) -> Result<Inpu
     let dim = ranges.features.len();
     let lsb = match &options.input_lsb {
         None => ranges.features.iter().map(chosen_lsb).collect(),
-        Some(given) => {
-            let largest: Vec<f32> = ranges.features.iter().map(|f| f.largest).collect();
-            given_lsb(given, &largest)?
-        }
+        Some(given) => given_lsb(given, &ranges.features)?,
     };
     let of = |values: &[f32], d: usize, otherwise: f64| values.get(d).map_or(otherwise, |&v| f64::from(v));
     let scale = |d: usize| of(&model.normalizer.scale, d, 1.0);
     let mean = |d: usize| of(&model.normalizer.mean, d, 0.0);
     // What one count moves the normalised input by.
     let worth: Vec<f64> = (0..dim).map(|d| f64::from(lsb[d]) * scale(d)).collect();
-    let other = (0..dim).fold(0, |top, d| if worth[d] > worth[top] { d } else { top });
-    let largest = worth[other];
+    let largest = worth.iter().fold(0f64, |top, &w| top.max(w));
     let mut bits = bits_for(ranges.input * INPUT_HEADROOM).clamp(0, 14);
     // The largest factor takes 14 bits; the shift must lie between 0 and 30.
-    let shift_for = |bits: i32| (16_383.0 / (largest * f64::from(bits).exp2())).log2().floor() as i32;
+    let shift_for = |bits: i32| (MOST_FACTOR / (largest * f64::from(bits).exp2())).log2().floor() as i32;
     while shift_for(bits) < 0 && bits > 0 {
         bits -= 1;
     }
     let shift = shift_for(bits).clamp(0, 30);
-    let to_product = f64::from(bits + shift).exp2();
-    let factors: Vec<u16> =
-        worth.iter().map(|w| (w * to_product).round().clamp(0.0, 16_383.0) as u16).collect();
-    if let Some(feature) = factors.iter().position(|&f| f < 64) {
-        return Err(QuantizeError::Unbalanced { feature, other, ratio: largest / worth[feature] });
+    // Small factors are shifted further, to keep their bits.
+    let scale_of = |d: usize, longer: u16| f64::from(bits + shift + 4 * i32::from(longer)).exp2() * worth[d];
+    let longest = ((30 - shift) / 4).min(3) as u16;
+    let longer: Vec<u16> =
+        (0..dim).map(|d| (0..longest).find(|&k| scale_of(d, k) >= SMALL_FACTOR).unwrap_or(longest)).collect();
+    let mut factors = Vec::with_capacity(dim);
+    for (feature, &k) in longer.iter().enumerate() {
+        let factor = scale_of(feature, k).round();
+        if !(LEAST_FACTOR..=MOST_FACTOR).contains(&factor) {
+            return Err(QuantizeError::Worth { feature, lsb: lsb[feature], worth: worth[feature] });
+        }
+        factors.push(factor as u16 | k << 14);
     }
-    let offsets: Vec<f64> = (0..dim).map(|d| mean(d) * scale(d) * to_product).collect();
+    let offsets: Vec<f64> = (0..dim).map(|d| mean(d) / f64::from(lsb[d]) * scale_of(d, longer[d])).collect();
     let furthest = offsets.iter().fold(0f64, |top, v| top.max(v.abs()));
     let offset_shift = (furthest / 32_767.0).log2().ceil().clamp(0.0, 14.0) as u32;
     let unit = f64::from(offset_shift).exp2();
+    if let Some(feature) = offsets.iter().position(|o| (o / unit).abs() > 32_768.0) {
+        return Err(QuantizeError::Mean { feature, mean: mean(feature) });
+    }
     let offsets = offsets.iter().map(|o| (o / unit).round().clamp(-32_768.0, 32_767.0) as i16).collect();
     Ok(InputScale { lsb, offsets, factors, shift: shift as u32, offset_shift, bits: bits as u32 })
 }
+
+/// The largest factor of an input: 14 bits.
+const MOST_FACTOR: f64 = 16_383.0;
+/// A smaller factor is shifted further.
+const SMALL_FACTOR: f64 = 256.0;
+/// The smallest factor that still is a scale.
+const LEAST_FACTOR: f64 = 32.0;
+/// A feature that varies must do so by this many counts.
+const LEAST_COUNTS: f64 = 2.0;
 
 /// Whether counts of these sizes hold the data: the part of quantising that a long training need
 /// not wait for.
 pub(crate) fn check_lsb(given: Option<&[f32]>, x: &Sequences) -> Result<(), QuantizeError> {
     let Some(given) = given else { return Ok(()) };
-    let mut largest = vec![0f32; x.dim()];
-    for row in (0..x.len()).flat_map(|i| x.get(i).chunks_exact(x.dim().max(1))) {
-        largest.iter_mut().zip(row).for_each(|(top, v)| *top = top.max(v.abs()));
-    }
-    given_lsb(given, &largest).map(drop)
+    let all: Vec<u32> = (0..x.len() as u32).collect();
+    given_lsb(given, &Feature::all(x, &all)).map(drop)
 }
 
-/// One worth for each feature, each large enough for the `largest` value of its feature.
-fn given_lsb(given: &[f32], largest: &[f32]) -> Result<Vec<f32>, QuantizeError> {
-    let dim = largest.len();
+/// One worth for each feature, with which its counts are neither too many nor too few.
+fn given_lsb(given: &[f32], features: &[Feature]) -> Result<Vec<f32>, QuantizeError> {
+    let dim = features.len();
     let lsb = match given.len() {
         1 => vec![given[0]; dim],
         found if found == dim => given.to_vec(),
         found => return Err(QuantizeError::LsbCount { found, expected: dim }),
     };
-    for (feature, (&lsb, &largest)) in lsb.iter().zip(largest).enumerate() {
+    for (feature, (&lsb, seen)) in lsb.iter().zip(features).enumerate() {
         if !(lsb.is_finite() && lsb > 0.0) {
             return Err(QuantizeError::Lsb { feature, value: lsb });
         }
+        let largest = seen.largest();
         let counts = f64::from(largest) / f64::from(lsb);
         if counts > 32_768.0 {
-            let least = f64::from(largest) / 32_767.0;
+            // Rounded up at the digits that the message shows.
+            let least = f64::from(largest) / 32_767.0 * 1.01;
             return Err(QuantizeError::TooManyCounts { feature, largest, lsb, counts, least });
+        }
+        let counts = (f64::from(seen.high) - f64::from(seen.low)) / f64::from(lsb);
+        if counts > 0.0 && counts < LEAST_COUNTS && !(seen.whole && counts >= 1.0) {
+            return Err(QuantizeError::TooFewCounts { feature, low: seen.low, high: seen.high, lsb, counts });
         }
     }
     Ok(lsb)
@@ -189,10 +227,10 @@ fn given_lsb(given: &[f32], largest: &[f32]) -> Result<Vec<f32>, QuantizeError> 
 
 /// Whole numbers are counts already; others get the power of two that uses 16 bits well.
 fn chosen_lsb(feature: &Feature) -> f32 {
-    if feature.whole && feature.largest <= MOST {
+    if feature.whole && feature.largest() <= MOST {
         return 1.0;
     }
-    scaled(1.0, -bits_for(feature.largest * INPUT_HEADROOM))
+    scaled(1.0, -bits_for(feature.largest() * INPUT_HEADROOM))
 }
 
 /// The parameters of one layer.
@@ -234,7 +272,7 @@ impl Tensors<'_> {
         // Sums of the first factor need no more than 30 bits below the point.
         let most = (30 - first.grid.exponent).min(sum_bits);
         let between_bits = bits_for(between).min(most).max(sum_bits - 30);
-        let factors = IntegerFactors { second: Some(second), ..IntegerFactors { first, second: None } };
+        let factors = IntegerFactors { first, second: Some(second) };
         let bits = factors.first.grid.exponent + between_bits;
         Scaled { factors, inner: sum_bits - between_bits, bits }
     }
@@ -372,7 +410,10 @@ fn head(model: &Model, layout: &Layout, state_bits: i32) -> (IntegerMatrix, Vec<
     let mut matrix = IntegerMatrix::of(rows, cols, of("head.w"));
     let largest = of("head.b").iter().fold(0f32, |top, b| top.max(b.abs()));
     let shift = |grid: super::Grid| grid.exponent + state_bits - bits_for(largest);
-    while shift(matrix.grid) > 14 && matrix.grid.exponent > super::Grid::COARSEST {
+    let overflows = |shift: i32| ((cols as u64) << 22) + (1 << (15 + shift.clamp(0, 14))) >= 1 << 31;
+    while (shift(matrix.grid) > 14 || overflows(shift(matrix.grid)))
+        && matrix.grid.exponent > super::Grid::COARSEST
+    {
         let grid = super::Grid { exponent: matrix.grid.exponent - 1 };
         matrix = IntegerMatrix::on(grid, rows, cols, of("head.w"));
     }

@@ -24,9 +24,31 @@ pub(super) struct Ranges {
 /// A feature in the data's units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Feature {
-    pub(super) largest: f32,
+    pub(super) low: f32,
+    pub(super) high: f32,
     /// Whether all values are whole numbers.
     pub(super) whole: bool,
+}
+
+impl Feature {
+    /// The largest magnitude.
+    pub(super) fn largest(&self) -> f32 {
+        self.high.max(-self.low)
+    }
+
+    /// Every feature of the sequences of `x` at `indices`.
+    pub(super) fn all(x: &Sequences, indices: &[u32]) -> Vec<Self> {
+        let none = Self { low: f32::INFINITY, high: f32::NEG_INFINITY, whole: true };
+        let mut features = vec![none; x.dim()];
+        for row in indices.iter().flat_map(|&i| x.get(i as usize).chunks_exact(x.dim().max(1))) {
+            for (feature, &v) in features.iter_mut().zip(row) {
+                feature.low = feature.low.min(v);
+                feature.high = feature.high.max(v);
+                feature.whole &= v == v.round();
+            }
+        }
+        features
+    }
 }
 
 /// The largest magnitudes within a layer.
@@ -74,21 +96,14 @@ pub(super) fn calibrate(model: &Model, x: &Sequences, indices: &[u32]) -> Result
         return Err(QuantizeError::NoData);
     }
     let mut ranges = Ranges {
-        features: vec![Feature { largest: 0.0, whole: true }; x.dim()],
+        features: Feature::all(x, indices),
         input: 0.0,
         layers: vec![LayerRanges::default(); model.network.layers.len()],
     };
     let mut normalized = Vec::new();
     let mut normalize = |i: u32, ranges: &mut Ranges| -> Result<Vec<f32>, QuantizeError> {
-        let sequence = x.get(i as usize);
-        for row in sequence.chunks_exact(x.dim().max(1)) {
-            for (feature, &v) in ranges.features.iter_mut().zip(row) {
-                feature.largest = feature.largest.max(v.abs());
-                feature.whole &= v == v.round();
-            }
-        }
         normalized.clear();
-        normalized.extend_from_slice(sequence);
+        normalized.extend_from_slice(x.get(i as usize));
         model.normalizer.apply(&mut normalized, x.dim())?;
         ranges.input = normalized.iter().fold(ranges.input, |top, v| top.max(v.abs()));
         Ok(normalized.clone())
@@ -103,7 +118,7 @@ pub(super) fn calibrate(model: &Model, x: &Sequences, indices: &[u32]) -> Result
     for joined in [1, JOINED] {
         run.joined = joined > 1;
         for stream in chosen.chunks(joined) {
-            run.reset(model);
+            run.reset(model, &mut ranges.layers);
             for &i in stream {
                 run.sequence(&normalize(i, &mut ranges)?, &mut ranges.layers)?;
             }
@@ -155,13 +170,14 @@ impl<'a> Run<'a> {
         Self { layers, parts, state, scratch, joined: false }
     }
 
-    fn reset(&mut self, model: &Model) {
+    fn reset(&mut self, model: &Model, ranges: &mut [LayerRanges]) {
         self.state.fill(0.0);
         let mut start = model.start_states().into_iter();
         let mut rest = &mut self.state[..];
-        for layer in &self.layers {
+        for (layer, ranges) in self.layers.iter().zip(ranges) {
             let (own, after) = rest.split_at_mut(layer.state_len());
             own.iter_mut().zip(start.by_ref().take(layer.hidden())).for_each(|(h, v)| *h = v);
+            ranges.state.see(self.joined, own);
             rest = after;
         }
     }

@@ -51,19 +51,71 @@ pub enum QuantizeError {
         /// The smallest usable worth.
         least: f64,
     },
-    /// Factors of too different sizes.
+    /// Data that counts cannot tell apart.
     #[error(
-        "one count of feature {feature} moves the normalised input {ratio:.0} times less than one of feature \
-         {other}: the factors have 14 bits; give --input-lsb values that are closer in relation to the \
-         features' deviations (or leave it out)"
+        "feature {feature} lies between {low} and {high}, which is only {counts:.2} counts of --input-lsb {lsb}: \
+         give what one count of the sensor is worth in the data's units, or leave it out"
     )]
-    Unbalanced {
-        /// The feature with the small factor.
+    TooFewCounts {
+        /// The feature, from 0.
         feature: usize,
-        /// The feature with the largest.
-        other: usize,
-        /// Their ratio.
-        ratio: f64,
+        /// Its smallest value.
+        low: f32,
+        /// Its largest value.
+        high: f32,
+        /// What one count is worth.
+        lsb: f32,
+        /// Its range in counts.
+        counts: f64,
+    },
+    /// A count that moves the input by far too much or too little.
+    #[error(
+        "one count of feature {feature} ({lsb} in the data's units) moves the network's input by {worth:.2e}, \
+         beyond what a factor of 14 bits can do beside the other features; give another --input-lsb, \
+         or train with --normalize per-feature"
+    )]
+    Worth {
+        /// The feature, from 0.
+        feature: usize,
+        /// What one count is worth.
+        lsb: f32,
+        /// What it moves the normalised input by.
+        worth: f64,
+    },
+    /// A mean that lies far outside the calibration data.
+    #[error(
+        "the mean of feature {feature} in training, {mean}, lies far outside the calibration data; \
+         calibrate with the data that the model was trained on"
+    )]
+    Mean {
+        /// The feature, from 0.
+        feature: usize,
+        /// Its mean in training.
+        mean: f64,
+    },
+    /// Weights that bytes cannot hold.
+    #[error(
+        "the largest weight of {name} is {largest:.2e}, too small for bytes: its input must be very large; \
+         train with --normalize per-feature"
+    )]
+    Vanishing {
+        /// The matrix.
+        name: String,
+        /// Its largest weight.
+        largest: f32,
+    },
+    /// Sums of too many products.
+    #[error(
+        "layer {layer} adds up {found} products at a time; 32-bit sums hold at most {most}: \
+         use fewer units or features, or lower ranks"
+    )]
+    Terms {
+        /// The layer.
+        layer: usize,
+        /// Products of a sum.
+        found: usize,
+        /// The most.
+        most: usize,
     },
     /// Normalisation that depends on the time step.
     #[error(
@@ -106,8 +158,7 @@ pub enum QuantizeError {
     },
     /// No scale fits.
     #[error(
-        "layer {layer}: no scale of its sums fits ({why}); its weights or what they multiply are too large, \
-         or a unit reads too many values: at most 511 in all"
+        "layer {layer}: no scale of its sums fits ({why}); its weights or what they multiply are too large"
     )]
     NoScale {
         /// The layer.

@@ -142,6 +142,7 @@ impl IntegerModel {
     pub(crate) fn read(mut file: Opened<'_>) -> Result<Self, ModelProblem> {
         let Some(scales) = file.scales().cloned() else { return Err(ModelProblem::NotInteger) };
         let about = file.network().clone();
+        file.check_integer()?;
         let wrong = |what: &str| ModelProblem::Metadata { what: format!("integer scales: {what}") };
         if scales.layers.len() != about.layers.len() {
             return Err(wrong("they are of another number of layers"));
@@ -170,7 +171,7 @@ impl IntegerModel {
         let head_shift = byte(scales.head_shift)?;
         let network = IntegerNetwork { input, layers, head, head_biases, head_shift, meaning };
         if !(-8..=34).contains(&network.score_bits()) {
-            return Err(wrong("the scale of the scores"));
+            return Err(wrong("scores with fewer than -8 or more than 34 fraction bits"));
         }
         Self::new(&model, network).map_err(|e| ModelProblem::Metadata { what: e.to_string() })
     }
@@ -209,7 +210,7 @@ fn byte(value: u32) -> Result<u32, ModelProblem> {
 fn grid(grid: Grid) -> Result<Grid, ModelProblem> {
     match grid.exponent {
         Grid::COARSEST..=Grid::FINEST => Ok(grid),
-        other => Err(ModelProblem::Metadata { what: format!("integer scales: a grid of 2^-{other}") }),
+        other => Err(ModelProblem::Metadata { what: format!("integer scales: a grid exponent of {other}") }),
     }
 }
 

@@ -110,9 +110,12 @@ fn write_form(out: &mut Vec<u8>, matrix: &IntegerMatrix, form: Form) -> bool {
 }
 
 fn write_lists(out: &mut Vec<u8>, lines: usize, length: usize, entry: impl Fn(usize, usize) -> i8) -> bool {
+    if length > 256 {
+        return false;
+    }
     let listed = |line: usize| (0..length).filter(|&at| entry(line, at) != 0).collect::<Vec<_>>();
     let lists: Vec<Vec<usize>> = (0..lines).map(listed).collect();
-    if length > 256 || lists.iter().any(|list| list.len() > 255) {
+    if lists.iter().any(|list| list.len() > 255) {
         return false;
     }
     out.extend(lists.iter().map(|list| list.len() as u8));

@@ -207,7 +207,7 @@ fn summarize(
         model_float,
         cell: config.cell.name().to_owned(),
         params,
-        bytes: Bytes { total: best.bytes.unwrap_or(4 * params) },
+        bytes: Bytes { total: seeds.iter().filter_map(|s| s.bytes).max().unwrap_or(4 * params) },
         epochs: config.epochs,
         seconds: seeds.iter().map(|s| s.seconds).sum(),
         val: val.map(|(mean, _)| mean),

@@ -55,9 +55,10 @@ impl<'a> Oracle<'a> {
         let mut count = |layer: usize, cut: Cut| *self.cuts.entry((layer, cut)).or_default() += 1;
         let mut x: Vec<i64> = (0..counts.len())
             .map(|d| {
-                let scaled = within(1 << 29, i64::from(counts[d]) * i64::from(network.factors[d]));
+                let scaled = within(1 << 29, i64::from(counts[d]) * i64::from(network.factors[d] % 16384));
                 let offset = within(1 << 29, i64::from(network.offsets[d]) * (1 << network.s_n));
-                saturated(r(added(scaled, -offset), network.s_x), || count(0, Cut::Input))
+                let shift = network.s_x + 4 * (network.factors[d] / 16384) as u8;
+                saturated(r(added(scaled, -offset), shift), || count(0, Cut::Input))
             })
             .collect();
         for (index, (layer, memory)) in network.layers.iter().zip(&mut self.layers).enumerate() {

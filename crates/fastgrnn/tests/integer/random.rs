@@ -70,9 +70,16 @@ pub fn network(codes: Vec<u8>, sizes: Vec<usize>, manner: Manner) -> impl Strate
         Manner::Wild => prop_oneof![0..=30_u8, Just(0_u8), Just(30_u8)].boxed(),
         Manner::Tame => (16..=18_u8).boxed(),
     };
-    let input = (numbers(sizes[0]), vec(factor, sizes[0]), s_x, 0..=14_u8);
+    // The high bits of a factor lengthen its shift; a wild network takes what there is room for.
+    let wild = manner == Manner::Wild;
+    let longer = move |s_x: u8| if wild { (30 - u16::from(s_x)) / 4 } else { 0 };
+    let scales = (s_x, vec((factor, 0..4_u16), sizes[0])).prop_map(move |(s_x, factors)| {
+        let word = |(factor, k): (u16, u16)| factor + 16384 * k.min(longer(s_x)).min(3);
+        (factors.into_iter().map(word).collect::<Vec<u16>>(), s_x)
+    });
+    let input = (numbers(sizes[0]), scales, 0..=14_u8);
     (input, layers, head(sizes[codes.len()], manner), table()).prop_map(
-        |((offsets, factors, s_x, s_n), layers, (meaning, head), table)| Network {
+        |((offsets, (factors, s_x), s_n), layers, (meaning, head), table)| Network {
             offsets,
             factors,
             s_x,

@@ -13,7 +13,7 @@ pub fn acceptable(network: &Network) -> bool {
         && (network.meaning != 1 || outputs == 1)
         && network.s_x <= 30
         && network.s_n <= 14
-        && network.factors.iter().all(|factor| *factor <= 16383)
+        && network.factors.iter().all(|factor| u16::from(network.s_x) + 4 * (factor / 16384) <= 30)
         && network.layers.iter().all(layer)
         && head(&network.head)
         && (!network.reads_the_table() || table(&network.table))

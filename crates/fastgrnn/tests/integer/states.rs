@@ -41,7 +41,7 @@ fn a_reset_is_a_reset() {
                 (state.layers().to_vec(), scores(&model, &state))
             });
             let seen: Vec<_> = steps.collect();
-            model.reset(&mut state);
+            model.reset(&mut state).unwrap();
             assert_eq!(state.layers(), fresh);
             seen
         };

@@ -7,7 +7,7 @@ use super::super::Saturations;
 use super::counts::Units;
 use super::curve::{Rounding, saturated};
 use super::layer::{Between, LayerState};
-use super::plan::{InputPlan, Plan};
+use super::plan::{FeatureScale, InputPlan, Plan};
 use crate::simd::Buffer;
 use crate::simd::int::{IntKernel, IntSimd, ROWS};
 use fastgrnn_runtime::int::Place;
@@ -180,21 +180,20 @@ impl<S: IntSimd> Group<'_, S> {
 /// A step's counts as the first layer's input (section 1 of the document).
 #[inline(always)]
 fn normalize<S: IntSimd>(s: S, plan: &InputPlan, counts: &[i32], input: &mut [i32], cut: &mut [i32]) {
-    let round = Rounding::new(s, plan.shift);
     let mut total = s.load(&cut[Place::Input as usize * S::LANES..]);
     let scales = plan.scales.as_chunks::<2>().0;
     let pairs = counts.chunks_exact(S::LANES).zip(input.chunks_exact_mut(S::LANES));
     for ((counts, to), [low, high]) in pairs.zip(scales) {
         let counts = s.load(counts);
-        let low = saturated(s, scaled(s, s.low(counts), *low, round), &mut total);
-        let high = saturated(s, scaled(s, s.high(counts), *high, round), &mut total);
+        let low = saturated(s, scaled(s, s.low(counts), *low), &mut total);
+        let high = saturated(s, scaled(s, s.high(counts), *high), &mut total);
         s.store(s.pair(low, high), to);
     }
     s.store(total, &mut cut[Place::Input as usize * S::LANES..]);
 }
 
-/// `R(n · factor − offset)`
 #[inline(always)]
-fn scaled<S: IntSimd>(s: S, n: S::V, (factor, offset): (i32, i32), round: Rounding<S>) -> S::V {
-    round.of(s, s.sub(s.mul(n, s.splat(factor)), s.splat(offset)))
+fn scaled<S: IntSimd>(s: S, n: S::V, scale: FeatureScale) -> S::V {
+    let product = s.sub(s.mul(n, s.splat(scale.factor)), s.splat(scale.offset));
+    Rounding::new(s, scale.shift).of(s, product)
 }

@@ -19,8 +19,15 @@ pub(super) struct Plan {
 pub(super) struct InputPlan {
     /// What a count of each feature is worth.
     pub(super) lsb: Vec<f32>,
-    /// Factor and offset of each feature, an even number of them.
-    pub(super) scales: Vec<(i32, i32)>,
+    /// How counts of each feature are normalised, for an even number of them.
+    pub(super) scales: Vec<FeatureScale>,
+}
+
+/// `R(n · factor − offset, shift)`
+#[derive(Clone, Copy, Default)]
+pub(super) struct FeatureScale {
+    pub(super) factor: i32,
+    pub(super) offset: i32,
     pub(super) shift: u32,
 }
 
@@ -52,14 +59,14 @@ pub(super) struct FactorsPlan {
 
 impl Plan {
     pub(super) fn new(model: &HostModel, lsb: &[f32]) -> Self {
-        let mut scales: Vec<(i32, i32)> = Vec::new();
+        let mut scales: Vec<FeatureScale> = Vec::new();
         for d in 0..model.inputs() {
-            let (offset, factor, _) = model.input_scale(d);
-            scales.push((factor, offset));
+            let (offset, factor, shift) = model.input_scale(d);
+            scales.push(FeatureScale { factor, offset, shift });
         }
         // A feature that is not there is 0.
-        scales.resize(scales.len().next_multiple_of(2), (0, 0));
-        let input = InputPlan { lsb: lsb.to_vec(), scales, shift: model.input_scale(0).2 };
+        scales.resize(scales.len().next_multiple_of(2), FeatureScale::default());
+        let input = InputPlan { lsb: lsb.to_vec(), scales };
         let head = model.head();
         let table = |i: usize| if model.has_table() { model.table(i) } else { 0 };
         Self {

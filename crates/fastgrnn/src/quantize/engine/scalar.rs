@@ -31,7 +31,7 @@ impl IntegerModel {
         // The buffers have the lengths that the model asked for.
         let Ok(mut state) = model.start(&mut memory, &mut scratch) else { return saturations };
         for (&i, out) in indices.iter().zip(out.chunks_mut(model.outputs())) {
-            model.reset(&mut state);
+            let _ = model.reset(&mut state);
             counts.clear();
             self.counts(x.get(i as usize), &mut counts);
             for step in counts.chunks_exact(model.inputs()) {
