@@ -3,6 +3,7 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use fastgrnn::bench::{INFER_SHAPES, InferShape, SHAPES, Shape};
+use fastgrnn::cells::{CELLS, CellKind};
 use fastgrnn::data::{LabelKind, Request};
 use fastgrnn::train::Recipe;
 use std::path::PathBuf;
@@ -24,7 +25,7 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Train on the built-in handwritten digits and show the result: no files needed
+    /// Train on the built-in handwritten digits, from a float network to integers only: no files needed
     Demo(DemoArgs),
     /// Train a network from a recipe or from flags
     Train(Box<TrainArgs>),
@@ -36,6 +37,8 @@ pub enum Command {
     Info(InfoArgs),
     /// Make a float model compute in integers only
     Quantize(QuantizeArgs),
+    /// Train networks that just fit budgets of bytes, and show accuracy against bytes
+    Pareto(Box<ParetoArgs>),
     /// Show where two models differ: predictions, states over time, saturation
     Compare(CompareArgs),
     /// List, inspect and convert data sets
@@ -272,6 +275,43 @@ pub struct QuantizeArgs {
     pub read: ReadArgs,
     #[command(flatten)]
     pub threads: Threads,
+}
+
+#[derive(Debug, Args)]
+pub struct ParetoArgs {
+    /// Recipe file; flags override it, sizes and sparsity come from the budgets
+    #[arg(value_name = "RECIPE.toml")]
+    pub recipe: Option<PathBuf>,
+    /// Most bytes of the device image, separated by commas
+    #[arg(long, value_name = "N,…", value_delimiter = ',', required = true, help_heading = "Budget")]
+    pub budget_bytes: Vec<usize>,
+    /// Cells to try, separated by commas [default: the recipe's]
+    #[arg(long, value_name = "CELL,…", value_delimiter = ',', value_parser = cell, help_heading = "Budget")]
+    pub cells: Vec<CellKind>,
+    /// Entries of low-rank factors as shares of the full matrix; 1 for full rank [default: 1,0.5]
+    #[arg(long, value_name = "X,…", value_delimiter = ',', help_heading = "Budget")]
+    pub rank_shares: Option<Vec<f64>>,
+    /// Fractions kept of W and U [default: 1,0.5]
+    #[arg(long, value_name = "X,…", value_delimiter = ',', help_heading = "Budget")]
+    pub kept: Option<Vec<f64>>,
+    #[command(flatten)]
+    pub flags: Recipe,
+    #[command(flatten)]
+    pub threads: Threads,
+    /// Folder for all runs, table and plot [default: a fresh one, runs/DATASET-pareto-N]
+    #[arg(long, value_name = "DIR", help_heading = "Run")]
+    pub out: Option<PathBuf>,
+    /// Continue in --out (by default the newest of this data set); finished points are not trained again
+    #[arg(long, help_heading = "Run")]
+    pub resume: bool,
+}
+
+fn cell(name: &str) -> Result<CellKind, String> {
+    let known = CELLS.iter().find(|d| d.name == name).map(|d| d.kind);
+    known.ok_or_else(|| {
+        let names: Vec<&str> = CELLS.iter().map(|d| d.name).collect();
+        format!("known cells: {}", names.join(", "))
+    })
 }
 
 #[derive(Debug, Args)]

@@ -74,9 +74,12 @@ fn every_recipe_in_the_repository_is_a_recipe() {
 }
 
 #[test]
-fn the_demo_s_recipe_is_the_one_in_the_folder_of_recipes() {
+fn the_demo_s_recipes_are_those_in_the_folder_of_recipes() {
     let read = |path: &str| std::fs::read_to_string(root().join(path)).unwrap();
-    assert!(read("recipes/digits.toml") == read("crates/fastgrnn-cli/src/commands/digits.toml"));
+    for name in ["digits-sparse.toml", "digits-tiny.toml"] {
+        let copy = format!("crates/fastgrnn-cli/src/commands/{name}");
+        assert!(read(&format!("recipes/{name}")) == read(&copy), "{copy}");
+    }
 }
 
 #[test]

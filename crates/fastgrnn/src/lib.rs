@@ -28,6 +28,7 @@
 //! | [`train`] | optimisers, schedules, the training run, checkpoints |
 //! | [`quantize`] | integers instead of floats: grids, calibration, the device image |
 //! | [`compare`] | two models on the same data: agreement, drift of states, saturation |
+//! | [`pareto`] | accuracy against bytes: networks for a budget, what each compression costs |
 //! | [`files`] | files that are there whole or not at all |
 //! | [`report`] | a run as a page: curves, confusion matrix, sizes |
 //! | [`mod@bench`] | how fast a training step is, by itself and against PyTorch |
@@ -42,6 +43,7 @@ mod initial;
 pub mod metrics;
 pub mod model;
 pub mod net;
+pub mod pareto;
 pub mod quantize;
 pub mod reference;
 pub mod report;

@@ -1,21 +1,53 @@
-//! `fastgrnn demo`: the main job on built-in data.
+//! `fastgrnn demo`: the main job on built-in data, from a float network to integers only.
 
 use crate::args::DemoArgs;
-use crate::commands::train::{self, Place};
+use crate::commands::components::{self, Row};
+use crate::commands::train;
 use crate::console::Console;
-use fastgrnn::train::Recipe;
+use crate::runs;
+use anyhow::Context;
+use fastgrnn::pareto::{self, Component};
+use fastgrnn::train::{CONFIG_FILE, Recipe, Summary, TrainError};
+use serde::Serialize;
 
-/// The settings we stand behind for this set, whatever folder the command runs in: a copy of
-/// `recipes/digits.toml`, because a package holds only its own files. A test keeps them equal.
-const RECIPE: &str = include_str!("digits.toml");
+/// The settings of each stage, whatever folder the command runs in: copies of files in `recipes/`,
+/// because a package holds only its own files. A test keeps them equal.
+const SPARSE: &str = include_str!("digits-sparse.toml");
+const TINY: &str = include_str!("digits-tiny.toml");
+/// Where the networks before the last one lie.
+const STAGES: &str = "stages";
 
-/// Trains on the digits and says what to try next.
+#[derive(Serialize)]
+struct Answer<'a> {
+    /// The run of the integer model.
+    #[serde(flatten)]
+    summary: &'a Summary,
+    /// From the float network of full rank to the integer model.
+    stages: &'a [Row],
+}
+
+/// Trains on the digits, stage by stage, and says what to try next.
 pub fn run(args: DemoArgs, console: Console) -> anyhow::Result<()> {
     console.note("Training a FastGRNN on 8 x 8 images of handwritten digits, read row by row.");
-    let recipe = Recipe::from_toml_str(RECIPE, "digits.toml")?;
-    let place = Place { out: args.out, resume: false };
-    let done = train::train(&recipe, place, args.threads.count(), console)?;
-    console.answer(&done.summary, || format!("{}{}", done.text(), next(&train::short(&done.summary.run))))
+    let mut components = pareto::components(&Recipe::from_toml_str(SPARSE, "digits-sparse.toml")?)?;
+    let tiny = Recipe::from_toml_str(TINY, "digits-tiny.toml")?;
+    components.push(Component { name: "tiny", recipe: tiny });
+    let out = match args.out {
+        Some(out) if out.join(CONFIG_FILE).exists() || out.join(STAGES).exists() => {
+            return Err(TrainError::Occupied { out }.into());
+        }
+        Some(out) => out,
+        None => runs::fresh("digits", "fastgrnn")?,
+    };
+    let last = components.last().map_or("", |c| c.name);
+    let folder = |name: &str| if name == last { out.clone() } else { out.join(STAGES).join(name) };
+    let (rows, done) = components::train_all(&components, folder, args.threads.count(), console)?;
+    let done = done.context("the demo's recipe has no stages")?;
+    let answer = Answer { summary: &done.summary, stages: &rows };
+    console.answer(&answer, || {
+        let run = train::short(&done.summary.run);
+        format!("{}\n{}{}", done.text(), components::text(&rows), next(&run))
+    })
 }
 
 fn next(run: &str) -> String {
@@ -26,7 +58,8 @@ Everything is in {run}
 Try next:
   fastgrnn info {run}
   fastgrnn eval {run} --dataset digits --predictions predictions.csv
-  fastgrnn train --dataset digits --cell gru --seeds 3
+  fastgrnn compare {run}/model_float.safetensors {run} --dataset digits --report compare.html
+  fastgrnn train --dataset digits --cell gru --seeds 3 --quantize
   fastgrnn train --dataset your.csv --label-col LABEL     (also .npz, .ts, folders of CSV)
   fastgrnn train --help
 "

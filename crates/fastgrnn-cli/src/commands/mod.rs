@@ -3,12 +3,14 @@
 pub mod bench;
 pub mod compare;
 pub mod completions;
+mod components;
 pub mod data;
 pub mod demo;
 pub mod eval;
 pub mod info;
 mod integer;
 mod model;
+pub mod pareto;
 mod part;
 pub mod predict;
 pub mod quantize;

@@ -26,7 +26,7 @@ pub fn run(args: TrainArgs, console: Console) -> anyhow::Result<()> {
 }
 
 /// Reads a recipe file. A data set in its place is a slip that deserves its own answer.
-fn read_recipe(path: &Path) -> anyhow::Result<Recipe> {
+pub fn read_recipe(path: &Path) -> anyhow::Result<Recipe> {
     let name = path.display();
     let is_toml = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"));
     let is_known = data::known_sets(None).iter().any(|set| Path::new(&set.name) == path);
@@ -134,6 +134,11 @@ impl Done {
         }
         if let Some(float) = &s.test_float {
             rows.push(("test, float", score_text(float, None)));
+        }
+        let agreements: Option<Vec<f64>> = s.seeds.iter().map(|seed| seed.agreement).collect();
+        if let Some(all) = agreements {
+            let mean = all.iter().sum::<f64>() / all.len().max(1) as f64;
+            rows.push(("agree on", format!("{} of the test set", fraction(mean, None))));
         }
         if let Some(val) = &s.val {
             rows.push(("validation", score_text(val, None)));

@@ -18,7 +18,7 @@
 //! let mut x = Sequences::new(1);
 //! x.push(&[0.1, 0.2, 0.3]);
 //! let integer = quantize(&model, &x, &[0], &Options::default())?;
-//! let (a, b) = (AnyModel::Float(model), AnyModel::Integer(integer));
+//! let (a, b) = (AnyModel::Float(model), AnyModel::Integer(Box::new(integer)));
 //! let found = compare(&a, &b, &Examples::new(x, Labels::None), &CompareOptions::default())?;
 //! assert_eq!(found.agreement, Some(1.0));
 //! assert_eq!(found.drift[0].points.len(), 3);

@@ -39,6 +39,18 @@ impl Model {
         }
     }
 
+    /// Bytes of the parameters as f32 with each matrix dense or as a bitmap and its entries that are
+    /// not 0, whichever is smaller: what sparsity saves a float model.
+    pub fn sparse_bytes(&self) -> usize {
+        let layout = self.network.layout();
+        let of = |view: &View| {
+            let nonzero = self.params[view.range()].iter().filter(|p| **p != 0.0).count();
+            let bitmap = 4 * nonzero + view.len().div_ceil(8);
+            if view.role == Role::Weight { bitmap.min(4 * view.len()) } else { 4 * view.len() }
+        };
+        layout.views().iter().map(of).sum()
+    }
+
     /// RAM of the float runtime: states, sums, one normalised input and the scores.
     pub fn ram_bytes(&self) -> usize {
         let mut rest = &self.params[..];

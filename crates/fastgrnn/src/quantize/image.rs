@@ -1,7 +1,7 @@
 //! The device image of an integer network (section 8 of `docs/integer-arithmetic.md`).
 
 use super::{IntegerLayer, IntegerMatrix, IntegerNetwork};
-use crate::cells::{CellKind, Nonlinearity};
+use crate::cells::{Cell, CellKind, Nonlinearity};
 use fastgrnn_runtime::int::{Form, Meaning, TABLE_LEN, VERSION, checksum};
 
 impl IntegerNetwork {
@@ -33,11 +33,14 @@ impl IntegerNetwork {
 
     /// Whether a nonlinearity reads the table.
     pub fn needs_table(&self) -> bool {
-        let smooth = |f| matches!(f, Nonlinearity::Sigmoid | Nonlinearity::Tanh);
-        self.layers
-            .iter()
-            .any(|l| smooth(l.cell.update) || (l.cell.kind.declaration().gated && smooth(l.cell.gate)))
+        self.layers.iter().any(|l| reads_table(&l.cell))
     }
+}
+
+/// Whether a nonlinearity of the cell reads the table.
+pub(super) fn reads_table(cell: &Cell) -> bool {
+    let smooth = |f| matches!(f, Nonlinearity::Sigmoid | Nonlinearity::Tanh);
+    smooth(cell.update) || (cell.kind.declaration().gated && smooth(cell.gate))
 }
 
 fn words(values: &[i16]) -> impl Iterator<Item = u8> + '_ {

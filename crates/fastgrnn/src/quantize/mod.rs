@@ -5,6 +5,7 @@
 //! an [`IntegerModel`], holds the integers as data ([`IntegerNetwork`]) and as the image that a
 //! device stores, and predicts with the device's bits.
 
+mod analytic;
 mod build;
 mod calibrate;
 mod engine;
@@ -18,6 +19,7 @@ mod network;
 mod saturation;
 mod size;
 
+pub use analytic::{image_bytes, kept_entries};
 pub use build::Options;
 pub(crate) use build::{check_form, check_lsb};
 pub(crate) use calibrate::shape as float_shape;

@@ -30,6 +30,8 @@ mod from_run;
 mod heat;
 mod html;
 mod lines;
+mod pareto;
+mod scatter;
 mod svg;
 
 pub use bars::{Bar, Bars};
@@ -38,6 +40,8 @@ pub use format::{bytes, count, duration, fraction, number, number_sd};
 pub use from_run::tensors;
 pub use heat::confusion_svg;
 pub use lines::{Chart, Line, Scale};
+pub use pareto::{PARETO_HEADING, ParetoReport, pareto_row};
+pub use scatter::{Dot, Scatter, Series};
 
 use crate::metrics::ClassMetrics;
 use crate::report::lines::palette;

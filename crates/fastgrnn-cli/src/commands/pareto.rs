@@ -1,0 +1,185 @@
+//! `fastgrnn pareto`
+
+use crate::args::ParetoArgs;
+use crate::commands::report::write_whole;
+use crate::commands::train::{read_recipe, short};
+use crate::console::Console;
+use crate::misuse::misuse;
+use crate::progress::Watcher;
+use crate::table::{facts, table};
+use crate::{interrupt, runs};
+use anyhow::{Context, bail};
+use fastgrnn::data::{self, Dataset};
+use fastgrnn::pareto::{self, Grid, ParetoError, Trained};
+use fastgrnn::report::{PARETO_HEADING, ParetoReport, bytes, pareto_row};
+use fastgrnn::train::{Recipe, RunOptions, TrainError};
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
+/// Where the runs of the points lie.
+const POINTS: &str = "points";
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    run: &'a Path,
+    dataset: &'a str,
+    points: &'a [Trained],
+    /// For each budget, and within it for each cell, what to take; chosen on validation.
+    best: Vec<Best<'a>>,
+    report: PathBuf,
+}
+
+#[derive(Serialize)]
+struct Best<'a> {
+    budget: usize,
+    /// Null for the best of all cells.
+    cell: Option<&'a str>,
+    point: &'a str,
+}
+
+/// Trains a grid and shows accuracy against bytes.
+pub fn run(args: ParetoArgs, console: Console) -> anyhow::Result<()> {
+    let recipe = match &args.recipe {
+        Some(path) => read_recipe(path)?.overlay(args.flags.clone()),
+        None => args.flags.clone(),
+    };
+    let Some(dataset) = recipe.dataset.clone() else {
+        return Err(misuse(
+            "nothing to train on: name a recipe file, or a data set with --dataset NAME|PATH",
+        ));
+    };
+    let out = place(&dataset, args.out.clone(), args.resume)?;
+    let data = read(&recipe, console)?;
+    let defaults = Grid::default();
+    let grid = Grid {
+        budgets: args.budget_bytes.clone(),
+        cells: args.cells.clone(),
+        rank_shares: args.rank_shares.clone().unwrap_or(defaults.rank_shares),
+        kept: args.kept.clone().unwrap_or(defaults.kept),
+    };
+    let plan = pareto::grid(&recipe, &data, &grid)?;
+    plan.notes.iter().for_each(|note| console.note(note));
+    // Only now: settings that cannot be used leave nothing behind.
+    let out = std::path::absolute(match out {
+        Some(out) => out,
+        None => runs::fresh(&dataset, "pareto")?,
+    })?;
+    let points = train_points(&plan, &data, &out, &args, console)?;
+    let best = best_of(&points, &grid);
+    let (html, command) = (out.join("pareto.html"), command(&args, &out));
+    let report = ParetoReport {
+        dataset: data.name.clone(),
+        points: &points,
+        chosen: best.iter().filter(|b| b.cell.is_none()).map(|b| (b.budget, b.point.to_owned())).collect(),
+        command,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    };
+    let answer = Answer { run: &out, dataset: &dataset, points: &points, best, report: html };
+    write_whole(&answer.report, report.html().as_bytes())?;
+    write_whole(&out.join("pareto.md"), report.markdown().as_bytes())?;
+    write_whole(&out.join("pareto.svg"), report.svg().unwrap_or_default().as_bytes())?;
+    write_whole(&out.join("pareto.json"), serde_json::to_string_pretty(&answer)?.as_bytes())?;
+    console.answer(&answer, || describe(&answer))
+}
+
+/// The folder to use, if it is known; one that holds points is continued only when asked to.
+fn place(dataset: &str, out: Option<PathBuf>, resume: bool) -> anyhow::Result<Option<PathBuf>> {
+    let out = match (out, resume) {
+        (None, true) => {
+            let newest = runs::newest(dataset, "pareto");
+            return newest.map(Some).ok_or_else(|| {
+                misuse(format!("there is no pareto run of {dataset} under runs/ to resume; start one first"))
+            });
+        }
+        (out, _) => out,
+    };
+    match out {
+        Some(out) if !resume && out.join(POINTS).exists() => Err(TrainError::Occupied { out }.into()),
+        out => Ok(out),
+    }
+}
+
+fn read(recipe: &Recipe, console: Console) -> anyhow::Result<Dataset> {
+    let request = recipe.request();
+    let data =
+        data::load(&request).with_context(|| format!("cannot read the data set '{}'", request.source))?;
+    data.notes.iter().for_each(|note| console.note(note));
+    Ok(data)
+}
+
+fn train_points(
+    plan: &pareto::Plan,
+    data: &Dataset,
+    out: &Path,
+    args: &ParetoArgs,
+    console: Console,
+) -> anyhow::Result<Vec<Trained>> {
+    interrupt::listen();
+    let mut points = Vec::new();
+    for (i, candidate) in plan.candidates.iter().enumerate() {
+        let size = bytes(candidate.image_bytes as u64);
+        console.note(&format!("point {} of {}: {}, {size}", i + 1, plan.candidates.len(), candidate.name));
+        let folder = out.join(POINTS).join(&candidate.name);
+        let options = RunOptions { out: folder, resume: true, threads: args.threads.count() };
+        match pareto::train(candidate, data, &options, &mut Watcher::new(console)) {
+            Ok(point) => points.push(point),
+            Err(ParetoError::Train { source: TrainError::Interrupted { .. }, .. }) => {
+                bail!("interrupted; continue with: {} --resume", command(args, out))
+            }
+            // One network that explodes is no reason to lose the others.
+            Err(error @ ParetoError::Train { source: TrainError::Diverged { .. }, .. }) => {
+                console.note(&format!("left out: {error}"));
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    if points.is_empty() {
+        bail!("no point could be trained");
+    }
+    pareto::mark_front(&mut points);
+    points.sort_by_key(|p| (p.cell.clone(), p.bytes));
+    Ok(points)
+}
+
+fn best_of<'a>(points: &'a [Trained], grid: &Grid) -> Vec<Best<'a>> {
+    let mut cells: Vec<&str> = points.iter().map(|p| p.cell.as_str()).collect();
+    cells.dedup();
+    let mut best = Vec::new();
+    for &budget in &grid.budgets {
+        for cell in std::iter::once(None).chain(cells.iter().map(|c| Some(*c))) {
+            let found = pareto::best(points, budget, cell);
+            best.extend(found.map(|point| Best { budget, cell, point: &point.name }));
+        }
+    }
+    best
+}
+
+/// The command as it was given, with the folder it writes into.
+fn command(args: &ParetoArgs, out: &Path) -> String {
+    let given = std::env::args().skip(1).filter(|word| word != "--resume");
+    let quoted = given.map(|word| if word.contains(' ') { format!("'{word}'") } else { word });
+    let mut words: Vec<String> = std::iter::once("fastgrnn".to_owned()).chain(quoted).collect();
+    if args.out.is_none() {
+        words.push(format!("--out {}", short(out)));
+    }
+    words.join(" ")
+}
+
+fn describe(answer: &Answer) -> String {
+    let rows: Vec<Vec<String>> = answer.points.iter().map(pareto_row).collect();
+    let chosen: Vec<Vec<String>> = answer
+        .best
+        .iter()
+        .map(|b| vec![bytes(b.budget as u64), b.cell.unwrap_or("any cell").to_owned(), b.point.to_owned()])
+        .collect();
+    format!(
+        "{}\n  Best on validation within each budget:\n{}\n{}",
+        table(&PARETO_HEADING, &rows),
+        table(&["budget", "cell", "point"], &chosen),
+        place_text(answer.run)
+    )
+}
+
+fn place_text(out: &Path) -> String {
+    facts(&[("everything is in", short(out))])
+}

@@ -1,0 +1,85 @@
+//! Which points are worth their bytes.
+
+use super::Trained;
+use crate::metrics::Scores;
+
+/// How good a score is: accuracy, or for regression the loss turned round.
+fn quality(scores: Option<&Scores>) -> f64 {
+    scores.map_or(f64::NEG_INFINITY, |s| s.accuracy.unwrap_or(-s.loss))
+}
+
+/// Marks the points that no other beats on validation with as few bytes or fewer.
+pub fn mark_front(points: &mut [Trained]) {
+    let all: Vec<(usize, f64)> = points.iter().map(|p| (p.bytes, quality(p.val.as_ref()))).collect();
+    for (i, point) in points.iter_mut().enumerate() {
+        let (bytes, own) = all[i];
+        let beaten = all.iter().enumerate().any(|(k, &(b, q))| {
+            let as_good = b <= bytes && q >= own;
+            // Of two that are the same the first is on the front.
+            as_good && (b < bytes || q > own || k < i)
+        });
+        point.front = !beaten;
+    }
+}
+
+/// The point of a cell (of any cell without one) within `budget` bytes that is best on validation;
+/// of equal ones the smallest.
+pub fn best<'a>(points: &'a [Trained], budget: usize, cell: Option<&str>) -> Option<&'a Trained> {
+    let fits = |p: &&Trained| p.bytes <= budget && cell.is_none_or(|cell| p.cell == cell);
+    points.iter().filter(fits).max_by(|a, b| {
+        let (qa, qb) = (quality(a.val.as_ref()), quality(b.val.as_ref()));
+        qa.total_cmp(&qb).then(b.bytes.cmp(&a.bytes))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::PathBuf;
+
+    fn point(cell: &str, bytes: usize, accuracy: f64) -> Trained {
+        let val = Scores { accuracy: Some(accuracy), ..Scores::default() };
+        Trained {
+            name: String::new(),
+            cell: cell.into(),
+            hidden: 1,
+            rank_w: None,
+            rank_u: None,
+            sparsity_w: 1.0,
+            sparsity_u: 1.0,
+            budget: bytes,
+            bytes_analytic: bytes,
+            bytes,
+            nnz: 0,
+            val: Some(val),
+            test: None,
+            test_sd: None,
+            test_float: None,
+            front: false,
+            model: PathBuf::new(),
+            run: PathBuf::new(),
+        }
+    }
+
+    #[test]
+    fn the_front_holds_what_is_best_for_its_bytes() {
+        let mut points = vec![
+            point("gru", 900, 0.90),
+            point("lstm", 950, 0.88),
+            point("gru", 1_800, 0.95),
+            point("lstm", 1_800, 0.95),
+            point("gru", 2_000, 0.94),
+        ];
+        mark_front(&mut points);
+        assert_eq!(points.iter().map(|p| p.front).collect::<Vec<_>>(), [true, false, true, false, false]);
+    }
+
+    #[test]
+    fn the_best_within_a_budget_is_chosen_on_validation() {
+        let points = [point("gru", 900, 0.90), point("gru", 1_000, 0.90), point("lstm", 2_000, 0.97)];
+        assert_eq!(best(&points, 1_024, None).unwrap().bytes, 900);
+        assert_eq!(best(&points, 2_048, None).unwrap().cell, "lstm");
+        assert_eq!(best(&points, 2_048, Some("gru")).unwrap().bytes, 900);
+        assert!(best(&points, 100, None).is_none());
+    }
+}

@@ -1,0 +1,164 @@
+//! Accuracy against bytes: which model to train for a budget, and which trained one is worth it.
+//!
+//! [`grid`] lists networks whose device image just fits a budget, by arithmetic alone; [`train`]
+//! trains one of them to its integer model; [`mark_front`] says which are on the Pareto front and
+//! [`best`] which to take. All choices are made on the validation part; the test set is only
+//! reported. [`components`] is the other question about bytes: what low rank, sparsity and
+//! integers each cost and save.
+//!
+//! ```
+//! use fastgrnn::data::{self, Request};
+//! use fastgrnn::pareto::{Grid, grid};
+//! use fastgrnn::train::Recipe;
+//! let data = data::load(&Request::new("digits"))?;
+//! let recipe = Recipe { dataset: Some("digits".into()), ..Recipe::default() };
+//! let found = grid(&recipe, &data, &Grid { budgets: vec![1_024], ..Grid::default() })?;
+//! assert!(found.candidates.iter().all(|c| c.image_bytes <= 1_024 && c.image_bytes > 900));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod components;
+mod front;
+mod grid;
+
+pub use components::{Component, components};
+pub use front::{best, mark_front};
+pub use grid::{Grid, Plan, grid};
+
+use crate::data::Dataset;
+use crate::metrics::Scores;
+use crate::model::{AnyModel, ModelError};
+use crate::train::{Config, ConfigError, Observer, RunOptions, TrainError, run};
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// A network that fits a budget.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Candidate {
+    /// A name for its folder, made of its settings.
+    pub name: String,
+    /// The smallest budget that it was made for.
+    pub budget: usize,
+    /// The most bytes that its device image can have.
+    pub image_bytes: usize,
+    /// All settings.
+    pub config: Config,
+}
+
+/// A candidate once it is trained.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Trained {
+    /// Its name.
+    pub name: String,
+    /// The cell.
+    pub cell: String,
+    /// Units.
+    pub hidden: usize,
+    /// Rank of W; none for full.
+    pub rank_w: Option<usize>,
+    /// Rank of U; none for full.
+    pub rank_u: Option<usize>,
+    /// Fraction kept of W.
+    pub sparsity_w: f64,
+    /// Fraction kept of U.
+    pub sparsity_u: f64,
+    /// The smallest budget that it was made for.
+    pub budget: usize,
+    /// Bytes of the device image, counted before training.
+    pub bytes_analytic: usize,
+    /// Bytes of the device image.
+    pub bytes: usize,
+    /// Weights that are not 0.
+    pub nnz: usize,
+    /// Means over the seeds on their validation parts.
+    pub val: Option<Scores>,
+    /// Means over the seeds on the test set.
+    pub test: Option<Scores>,
+    /// Deviations over the seeds.
+    pub test_sd: Option<Scores>,
+    /// Means of the float models.
+    pub test_float: Option<Scores>,
+    /// Whether no other point is better on validation without being larger.
+    pub front: bool,
+    /// The integer model.
+    pub model: PathBuf,
+    /// Its run folder.
+    pub run: PathBuf,
+}
+
+/// Why there is no plot of accuracy against bytes.
+#[derive(Debug, thiserror::Error)]
+pub enum ParetoError {
+    /// No budgets.
+    #[error("there is no budget; give --budget-bytes 1024,2048 or others")]
+    NoBudget,
+    /// A fraction that makes no sense.
+    #[error("{key} {value}: it must be above 0 and at most 1")]
+    Fraction {
+        /// The flag.
+        key: &'static str,
+        /// The value.
+        value: f64,
+    },
+    /// Without validation there is nothing to choose on.
+    #[error("pareto chooses on the validation part, and val-split is 0; set it above 0")]
+    NoValidation,
+    /// Nothing fits.
+    #[error("no network fits: {}", .0.join("; "))]
+    Nothing(
+        /// Why, for each budget and cell.
+        Vec<String>,
+    ),
+    /// A recipe that cannot be ablated.
+    #[error(
+        "the recipe has neither a rank, nor a sparsity, nor quantize = true: there are no components to show"
+    )]
+    NoComponents,
+    /// The settings do not fit the data.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// A training failed.
+    #[error("{name}: {source}")]
+    Train {
+        /// The candidate.
+        name: String,
+        /// Why.
+        source: TrainError,
+    },
+    /// Its model cannot be read back.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+}
+
+/// Trains a candidate, or continues it, or reads what it came to.
+pub fn train(
+    candidate: &Candidate,
+    data: &Dataset,
+    options: &RunOptions,
+    observer: &mut dyn Observer,
+) -> Result<Trained, ParetoError> {
+    let config = &candidate.config;
+    let summary = run(config, data, options, observer)
+        .map_err(|source| ParetoError::Train { name: candidate.name.clone(), source })?;
+    let model = AnyModel::load(&summary.model)?;
+    Ok(Trained {
+        name: candidate.name.clone(),
+        cell: summary.cell,
+        hidden: config.hidden,
+        rank_w: config.rank_w.columns(),
+        rank_u: config.rank_u.columns(),
+        sparsity_w: config.sparsity_w,
+        sparsity_u: config.sparsity_u,
+        budget: candidate.budget,
+        bytes_analytic: candidate.image_bytes,
+        bytes: model.sizes().total,
+        nnz: model.nonzero(),
+        val: summary.val,
+        test: summary.test,
+        test_sd: summary.test_sd,
+        test_float: summary.test_float,
+        front: false,
+        model: summary.model,
+        run: summary.run,
+    })
+}
