@@ -264,7 +264,7 @@ mod flags {
         let flags = parse(
             "--dataset har2 --cell fastrnn --hidden 80 --rank-w 5 --rank-u full --beta tied --val-group \
              --augment rotate=0.25,scale=0.1 --axes 0-2,3-5 --columns x,y --initial-state -0.5,1 --early-stop 3 \
-             --lr 1e-3 --gate quantSigm --refit best-epochs",
+             --lr 1e-3 --gate quantSigm --refit best-epochs --input-lsb -1,0.5",
         )
         .unwrap();
         let file = Recipe::from_toml_str(
@@ -284,6 +284,7 @@ mod flags {
             lr = 1e-3
             gate = "quantSigm"
             refit = "best-epochs"
+            input-lsb = [-1, 0.5]
             "#,
             "r.toml",
         )

@@ -230,6 +230,7 @@ fn staged() -> Recipe {
         stages: Some("dense:1/4,project:1/4:every=3:gradual,frozen:1/4,quantized:1/4".parse().unwrap()),
         // An integer model has no random states.
         initial_state: Some("0.1".parse().unwrap()),
+        refit: Some(Refit::Full),
         ..eventful()
     }
 }

@@ -124,8 +124,8 @@ fn only_epochs_that_satisfy_the_end_can_be_best() {
         (first, summary.seeds[0].best_epoch)
     };
     let (first, best) = best_of(sparse());
-    assert_eq!(first, Some(5), "the first epoch with a support is the best so far");
-    assert!(best >= 5);
+    assert_eq!(first, Some(8), "the epoch that ends with the projecting stage is the best so far");
+    assert!(best >= 8);
     let (first, _) = best_of(Recipe {
         stages: Some("dense:1/3,project:1/3:every=1:gradual,frozen:1/3".parse().unwrap()),
         ..sparse()
@@ -141,25 +141,63 @@ fn only_epochs_that_satisfy_the_end_can_be_best() {
 
 #[test]
 fn patience_waits_for_the_stages_to_be_over() {
-    let (data, folder) = (classes(60, 2, 8), tempfile::tempdir().unwrap());
-    let recipe = Recipe { quantize: Some(true), patience: Some(1), epochs: Some(30), ..sparse() };
-    let summary = trained(&recipe, &data, folder.path());
-    assert!(summary.seeds[0].epochs >= 26, "{}", summary.seeds[0].epochs);
+    let data = classes(60, 2, 8);
+    // 30 epochs of 5 batches: projections end with epoch 20, grids begin in epoch 26.
+    for (quantize, settled) in [(false, 20), (true, 26)] {
+        let folder = tempfile::tempdir().unwrap();
+        let recipe = Recipe {
+            quantize: Some(quantize),
+            patience: Some(1),
+            epochs: Some(30),
+            lr: Some(0.05),
+            ..sparse()
+        };
+        let seed = trained(&recipe, &data, folder.path()).seeds.remove(0);
+        assert!(seed.best_epoch >= settled && seed.epochs > settled, "{seed:?}");
+        let history = history(folder.path());
+        assert!(history.iter().all(|r| r.eligible == (r.epoch >= settled)), "{history:?}");
+        assert!(history.iter().all(|r| r.eligible || !r.best));
+        let waiting = history.iter().filter(|r| r.training == "project");
+        let losses: Vec<f64> = waiting.filter_map(|r| r.val_loss).collect();
+        assert!(losses.windows(2).any(|pair| pair[1] > pair[0]), "nothing to be impatient about: {losses:?}");
+    }
 }
 
 #[test]
-fn a_refit_goes_through_all_stages_in_the_epochs_it_has() {
-    let data = classes(60, 2, 8);
-    for refit in [Refit::BestEpochs, Refit::Full] {
-        let folder = tempfile::tempdir().unwrap();
-        let recipe = Recipe { refit: Some(refit), quantize: Some(true), ..sparse() };
-        let summary = trained(&recipe, &data, folder.path());
-        let float = Model::load(summary.model_float.as_ref().unwrap()).unwrap();
-        for view in float.network.layout().views().iter().filter(|v| v.role == Role::Weight) {
-            let nonzero = float.params[view.range()].iter().filter(|v| **v != 0.0).count();
-            assert_eq!(nonzero, kept(&view.name, view.len()), "{}", view.name);
-        }
+fn every_epoch_says_which_stage_it_ended_in() {
+    let (data, folder) = (classes(60, 2, 8), tempfile::tempdir().unwrap());
+    trained(&Recipe { quantize: Some(true), refit: Some(Refit::Full), ..sparse() }, &data, folder.path());
+    let history = history(folder.path());
+    let stages: Vec<&str> = history.iter().map(|r| r.training.as_str()).collect();
+    let once = [["dense"; 4], ["project"; 4], ["frozen", "frozen", "quantized", "quantized"]].concat();
+    assert_eq!(stages, [&once[..], &once[..]].concat());
+    let eligible: Vec<usize> = (0..24).filter(|&i| history[i].eligible).collect();
+    assert_eq!(eligible, [10, 11], "the refit chooses nothing");
+    let line = serde_json::to_value(&history[10]).unwrap();
+    assert_eq!((&line["stage"], &line["training"]), (&"choose".into(), &"quantized".into()));
+}
+
+#[test]
+fn a_full_refit_goes_through_all_stages() {
+    let (data, folder) = (classes(60, 2, 8), tempfile::tempdir().unwrap());
+    let recipe = Recipe { refit: Some(Refit::Full), quantize: Some(true), ..sparse() };
+    let summary = trained(&recipe, &data, folder.path());
+    let float = Model::load(summary.model_float.as_ref().unwrap()).unwrap();
+    for view in float.network.layout().views().iter().filter(|v| v.role == Role::Weight) {
+        let nonzero = float.params[view.range()].iter().filter(|v| **v != 0.0).count();
+        assert_eq!(nonzero, kept(&view.name, view.len()), "{}", view.name);
     }
+}
+
+#[test]
+fn a_refit_that_stops_early_is_refused_where_there_are_several_stages() {
+    let data = classes(60, 2, 8);
+    let refit = |base: Recipe| Recipe { refit: Some(Refit::BestEpochs), ..base };
+    for recipe in [refit(sparse()), refit(Recipe { quantize: Some(true), ..recipe() })] {
+        let error = recipe.resolve(&data).unwrap_err().to_string();
+        assert!(error.starts_with("refit = best-epochs: ") && error.contains("--refit full"), "{error}");
+    }
+    refit(recipe()).resolve(&data).unwrap();
 }
 
 // ---- the integer model ----
@@ -194,6 +232,55 @@ fn a_quantised_run_delivers_the_integer_model_and_the_float_one_beside_it() {
         let resume = fastgrnn::train::RunOptions { resume: true, ..options(folder.path()) };
         let config = recipe.resolve(&data).unwrap();
         assert_eq!(run(&config, &data, &resume, &mut Silent).unwrap(), summary);
+    }
+}
+
+#[test]
+fn figures_of_several_seeds_are_those_of_their_integer_models() {
+    let (data, folder) = (classes(60, 3, 8), tempfile::tempdir().unwrap());
+    let recipe = Recipe { quantize: Some(true), seeds: Some(2), sparsity_head: Some(0.5), ..sparse() };
+    let summary = trained(&recipe, &data, folder.path());
+    let (mut accuracies, mut images) = (Vec::new(), Vec::new());
+    for seed in &summary.seeds {
+        let integer = IntegerModel::load(&seed.model).unwrap();
+        let float = Model::load(seed.model_float.as_ref().unwrap()).unwrap();
+        let (test, decided, _) = integer.evaluate(data.test.as_ref().unwrap(), 1).unwrap();
+        let (_, by_float) = float.evaluate(data.test.as_ref().unwrap(), 1).unwrap();
+        assert_eq!(seed.test.as_ref(), Some(&test.scores));
+        let alike = decided.classes.iter().zip(&by_float.classes).filter(|(a, b)| a == b).count();
+        assert_eq!(seed.agreement, Some(alike as f64 / decided.classes.len() as f64));
+        accuracies.push(test.scores.accuracy.unwrap());
+        images.push(integer.image().len());
+        are_the_rounded_weights(&integer, &float);
+    }
+    let mean = (accuracies[0] + accuracies[1]) / 2.0;
+    assert!((summary.test.unwrap().accuracy.unwrap() - mean).abs() < 1e-12);
+    let sd = summary.test_sd.unwrap().accuracy.unwrap();
+    assert!((sd - (accuracies[0] - accuracies[1]).abs() / 2f64.sqrt()).abs() < 1e-12, "{sd}");
+    assert_eq!(summary.seeds.iter().map(|s| s.bytes.unwrap()).collect::<Vec<_>>(), images);
+    assert_eq!(Some(&summary.bytes.total), images.iter().max());
+}
+
+/// Every byte of every matrix, the head's included, stands for the float weight on one grid.
+fn are_the_rounded_weights(integer: &IntegerModel, float: &Model) {
+    let layout = float.network.layout();
+    let weights: Vec<_> = layout.views().iter().filter(|v| v.role == Role::Weight).collect();
+    let matrices: Vec<_> = integer.network.matrices().collect();
+    assert_eq!(matrices.len(), weights.len());
+    for (view, matrix) in weights.iter().zip(matrices) {
+        let from = &float.params[view.range()];
+        assert_eq!(matrix.entries.len(), from.len(), "{}", view.name);
+        // Bytes may be written on a finer grid than they were trained on; their values may not change.
+        let same = |grid: Grid| {
+            matrix.entries.iter().zip(from).all(|(&byte, &w)| matrix.grid.value(byte) == grid.nearest(w))
+        };
+        let trained_on = (Grid::COARSEST..=matrix.grid.exponent).find(|&exponent| same(Grid { exponent }));
+        assert!(trained_on.is_some(), "{}", view.name);
+        let nonzero = from.iter().filter(|w| **w != 0.0).count();
+        let cut =
+            if view.name.starts_with("head") { from.len().div_ceil(2) } else { kept(&view.name, from.len()) };
+        assert_eq!(nonzero, cut, "{}", view.name);
+        assert!(matrix.nonzero() > nonzero / 2, "{}: hardly a weight is left", view.name);
     }
 }
 

@@ -1,5 +1,6 @@
 //! What a run tells while it runs, and how it is asked to stop.
 
+use super::stage::StageKind;
 use super::summary::SeedResult;
 use serde::{Deserialize, Serialize};
 
@@ -79,8 +80,20 @@ pub struct EpochReport {
     pub val_accuracy: Option<f64>,
     /// Whether this is the best epoch so far.
     pub best: bool,
+    /// The kind of training stage that its last batch was in. Before there were stages all were
+    /// `dense`.
+    #[serde(default = "dense")]
+    pub training: String,
+    /// Whether it could be best: it was validated, the last `project` stage was over and, if
+    /// there is one, the `quantized` stage had begun.
+    #[serde(default)]
+    pub eligible: bool,
     /// Seconds this epoch took.
     pub seconds: f64,
+}
+
+fn dense() -> String {
+    StageKind::Dense.name().to_owned()
 }
 
 /// Someone who watches a run. Every method has an empty body by default.

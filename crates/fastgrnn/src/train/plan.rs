@@ -62,6 +62,17 @@ impl Plan {
         Self { stages: stages.0.clone(), starts }
     }
 
+    /// Batches after which parameters are of the kind that the run is to end with: the last
+    /// `project` stage is over, and a `quantized` one, if there is any, has begun.
+    pub(super) fn settled(&self) -> u64 {
+        let settles = self.stages.iter().enumerate().map(|(i, stage)| match stage.kind {
+            StageKind::Project { .. } => self.starts[i + 1],
+            StageKind::Quantized => self.starts[i] + 1,
+            StageKind::Dense | StageKind::Frozen => 0,
+        });
+        settles.max().unwrap_or(0)
+    }
+
     /// What batch `step` does, from 0. Beyond the end it is the last stage's.
     pub(super) fn at(&self, step: u64) -> Now {
         let last = self.stages.len() - 1;
@@ -116,6 +127,21 @@ mod tests {
         assert_eq!(plan.at(0).projection.unwrap().keep(0.3), 0.5);
         assert_eq!(plan.at(0).projection.unwrap().keep(0.8), 0.8);
         assert_eq!(plan.at(5).projection.unwrap().keep(0.3), 0.3);
+    }
+
+    #[test]
+    fn a_run_is_settled_once_its_last_projecting_stage_is_over_and_grids_are_there() {
+        for (text, settled) in [
+            ("dense:1", 0),
+            ("project:1", 60),
+            ("dense:1/3,project:1/3,frozen:1/3", 40),
+            ("project:1/3:keep=0.5,dense:1/3,project:1/6,frozen:1/6", 50),
+            ("dense:1/3,project:1/3,frozen:1/6,quantized:1/6", 51),
+            ("dense:1/2,quantized:1/2", 31),
+            ("project:1/2,quantized:1/2", 31),
+        ] {
+            assert_eq!(plan(text, 60).settled(), settled, "{text}");
+        }
     }
 
     #[test]

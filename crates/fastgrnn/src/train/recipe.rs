@@ -165,7 +165,8 @@ recipe! {
         #[cfg_attr(feature = "clap", arg(num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "true|false"))]
         quantize: bool,
         /// What one count of the sensor is worth to the integer model, in the data's units: one value, or one for each feature [default: chosen from the training data]
-        #[cfg_attr(feature = "clap", arg(value_name = "X,…", value_delimiter = ','))]
+        #[serde(default, deserialize_with = "super::settings::numbers")]
+        #[cfg_attr(feature = "clap", arg(value_name = "X,…", value_delimiter = ',', allow_hyphen_values = true))]
         input_lsb: Vec<f64>,
     }
     "Training" {
@@ -212,7 +213,7 @@ recipe! {
         #[cfg_attr(feature = "clap", arg(value_name = "EPOCHS", visible_alias = "early-stop"))]
         #[serde(alias = "early-stop")]
         patience: usize,
-        /// Train once more on all training data after validation has chosen an epoch [default: none]
+        /// Train once more on all training data after validation has chosen an epoch; best-epochs is for runs of one stage [default: none]
         #[cfg_attr(feature = "clap", arg(value_parser = one_of::<Refit>()))]
         refit: Refit,
         /// First seed [default: 0]
@@ -382,11 +383,22 @@ mod tests {
             ("hidden = -1", 1, "-1"),
             ("augment = { rotat = 1.0 }", 1, "rotat"),
             ("rank-w = []", 1, "full"),
+            ("hidden = 8\ninput-lsb = \"tiny\"", 2, "a number or a list of numbers"),
             ("hidden = 8\nhidden = 9", 2, "duplicate"),
         ] {
             let error = Recipe::from_toml_str(text, "r.toml").unwrap_err().to_string();
             assert!(error.starts_with(&format!("r.toml, line {line}: ")), "{error}");
             assert!(error.contains(part), "{error}");
+        }
+    }
+
+    #[test]
+    fn one_number_stands_for_a_list_of_one() {
+        for (text, values) in
+            [("0.5", vec![0.5]), ("2", vec![2.0]), ("-1", vec![-1.0]), ("[0.5, 2]", vec![0.5, 2.0])]
+        {
+            let recipe = Recipe::from_toml_str(&format!("input-lsb = {text}"), "r.toml").unwrap();
+            assert_eq!(recipe.input_lsb, Some(values), "{text}");
         }
     }
 

@@ -137,8 +137,7 @@ impl<'j, 'a> SeedRun<'j, 'a> {
             warmup: (config.warmup * total as f64).round() as u64,
             every: (config.decay_every.unwrap_or(0.0) * batches as f64).round() as u64,
         };
-        // A shortened refit goes through all stages in the epochs it has.
-        let course = Course::new(config, &self.layout, epochs as u64 * batches as u64);
+        let course = Course::new(config, &self.layout, total);
         self.clock = Instant::now();
         while self.state.place.epoch < epochs && !self.out_of_patience() {
             let epoch = self.state.place.epoch;
@@ -231,6 +230,8 @@ impl<'j, 'a> SeedRun<'j, 'a> {
                 Some(self.job.evaluate_with(&fold.model, seen, train, val)?.0.scores)
             }
         };
+        let done = self.state.optim.steps;
+        let eligible = validated.is_some() && course.is_settled(done);
         let mut is_best = false;
         if let Some(scores) = &validated {
             if !scores.loss.is_finite() {
@@ -240,8 +241,7 @@ impl<'j, 'a> SeedRun<'j, 'a> {
             let epoch = self.state.place.epoch + 1;
             let now = Best::of(epoch, scores, self.job.config.class_weight);
             let place = &mut self.state.place;
-            is_best = course.is_met_by(&place.constraint, &self.layout)
-                && place.best.is_none_or(|best| now.beats(&best));
+            is_best = eligible && place.best.is_none_or(|best| now.beats(&best));
             if is_best {
                 place.best = Some(now);
                 self.state.choose();
@@ -256,12 +256,14 @@ impl<'j, 'a> SeedRun<'j, 'a> {
             pass: place.pass,
             epoch: place.epoch,
             epochs,
-            lr: rate.at(self.state.optim.steps.saturating_sub(1)),
+            lr: rate.at(done.saturating_sub(1)),
             train_loss,
             train_accuracy: classes.then(|| place.correct as f64 / place.rows.max(1) as f64),
             val_loss: validated.as_ref().map(|s| s.loss),
             val_accuracy: validated.as_ref().and_then(|s| s.accuracy),
             best: is_best,
+            training: course.at(done.saturating_sub(1)).kind.name().to_owned(),
+            eligible,
             seconds: place.epoch_seconds,
         };
         append_metrics(self.job.out, &report)?;
@@ -274,6 +276,7 @@ impl<'j, 'a> SeedRun<'j, 'a> {
         Ok(())
     }
 
+    /// Only epochs after which the run was settled are ever best, so that only they are waited for.
     fn out_of_patience(&self) -> bool {
         let (patience, place) = (self.job.config.patience, &self.state.place);
         let waited = place.best.map_or(0, |best| place.epoch.saturating_sub(best.epoch));

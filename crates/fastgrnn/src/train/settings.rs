@@ -45,7 +45,8 @@ choice! {
         /// The model of the best validation epoch is the result.
         #[default]
         None = "none",
-        /// A fresh start on all training data, stopped after the chosen number of epochs.
+        /// A fresh start on all training data, stopped after the chosen number of epochs; only
+        /// for runs of one stage.
         BestEpochs = "best-epochs",
         /// A fresh start on all training data for the whole schedule; its last epoch is the result.
         Full = "full",
@@ -267,6 +268,39 @@ pub(super) fn augment<'de, D: Deserializer<'de>>(d: D) -> Result<Option<AugmentS
 
         fn visit_map<A: serde::de::MapAccess<'de>>(self, map: A) -> Result<AugmentSetting, A::Error> {
             AugmentSetting::deserialize(serde::de::value::MapAccessDeserializer::new(map))
+        }
+    }
+    d.deserialize_any(Either).map(Some)
+}
+
+/// A number, or a list of them.
+pub(super) fn numbers<'de, D: Deserializer<'de>>(d: D) -> Result<Option<Vec<f64>>, D::Error> {
+    struct Either;
+    impl<'de> serde::de::Visitor<'de> for Either {
+        type Value = Vec<f64>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a number or a list of numbers")
+        }
+
+        fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Vec<f64>, E> {
+            Ok(vec![value])
+        }
+
+        fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<Vec<f64>, E> {
+            Ok(vec![value as f64])
+        }
+
+        fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<Vec<f64>, E> {
+            Ok(vec![value as f64])
+        }
+
+        fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut list: A) -> Result<Vec<f64>, A::Error> {
+            let mut values = Vec::new();
+            while let Some(value) = list.next_element()? {
+                values.push(value);
+            }
+            Ok(values)
         }
     }
     d.deserialize_any(Either).map(Some)

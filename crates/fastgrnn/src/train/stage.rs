@@ -26,6 +26,7 @@ use std::str::FromStr;
 pub(super) const EVERY: u64 = 15;
 /// Shares may miss 1 by this much: 0.33 three times is meant as thirds.
 const ROUNDING: f64 = 0.015;
+const NONE_GIVEN: &str = "no stage given; write dense:1, or several like dense:1/2,quantized:1/2";
 /// Shares with a denominator up to this are written as fractions.
 const LARGEST_DENOMINATOR: u32 = 60;
 
@@ -98,6 +99,9 @@ impl Stages {
     }
 
     fn checked(stages: Vec<Stage>) -> Result<Self, String> {
+        if stages.is_empty() {
+            return Err(NONE_GIVEN.into());
+        }
         let sum: f64 = stages.iter().map(|s| s.share).sum();
         match (sum - 1.0).abs() <= ROUNDING {
             true => Ok(Self(stages)),
@@ -154,7 +158,11 @@ impl FromStr for Stages {
 
     fn from_str(s: &str) -> Result<Self, String> {
         let stage = |text: &str| {
-            let mut parts = text.trim().split(':');
+            let text = text.trim();
+            if text.is_empty() {
+                return Err(NONE_GIVEN.into());
+            }
+            let mut parts = text.split(':');
             let kind = parts.next().unwrap_or_default();
             let share = parts.next().ok_or_else(|| format!("`{text}` has no share; write {text}:1/3"))?;
             let mut options = Options::default();
@@ -287,6 +295,7 @@ mod tests {
         ]"#;
         let text = r#"stages = "dense:1/2,project:1/4:every=9:gradual,frozen:1/4""#;
         assert_eq!(read(tables).unwrap(), read(text).unwrap());
+        assert!(read("stages = []").unwrap_err().to_string().contains("no stage given"));
         assert!(read("stages = 3").unwrap_err().to_string().contains("list of tables"));
         assert!(read("stages = [{ kind = \"dense\", shre = 1 }]").unwrap_err().to_string().contains("shre"));
     }
@@ -294,7 +303,9 @@ mod tests {
     #[test]
     fn a_list_that_cannot_be_names_what_is_wrong() {
         for (text, part) in [
-            ("", "has no share"),
+            ("", "no stage given"),
+            (" ", "no stage given"),
+            ("dense:1,", "no stage given"),
             ("dense", "`dense` has no share; write dense:1/3"),
             ("dense:half", "`half`"),
             ("dense:0", "`0`"),

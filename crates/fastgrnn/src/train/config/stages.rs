@@ -1,7 +1,8 @@
 //! Whether stages fit one another, the sparsities and `quantize`.
 
+use super::error::out_of_range;
 use super::{Config, ConfigError};
-use crate::train::StageKind;
+use crate::train::{Refit, StageKind};
 
 impl Config {
     /// Refuses stages that contradict one another or the settings about sparsity and integers.
@@ -14,6 +15,10 @@ impl Config {
                 "{} stages need more than {batches} batches; give more --epochs",
                 kinds.len()
             ));
+        }
+        if self.refit == Refit::BestEpochs && kinds.len() > 1 {
+            let expected = "stopped at the chosen epoch, a run of several stages would not reach the end of its last; use --refit full";
+            return Err(out_of_range("refit", self.refit, expected));
         }
         let mut support = false;
         for (i, kind) in kinds.iter().enumerate() {
