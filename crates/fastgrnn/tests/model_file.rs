@@ -7,6 +7,7 @@ use fastgrnn::cells::{Cell, CellKind, Scalar, Start};
 use fastgrnn::data::{Labels, Normalize, Normalizer};
 use fastgrnn::model::{Model, ModelError, ModelProblem, Task};
 use fastgrnn::net::Network;
+use fastgrnn::quantize::{IntegerModel, Options, quantize};
 use fastgrnn::train::InitialState;
 use proptest::prelude::*;
 
@@ -58,6 +59,25 @@ fn the_fixture_of_format_1_still_loads_and_predicts() {
 
 /// What the fixture says about that sequence, computed from the equation in Python.
 const PREDICTED: f32 = 0.298397;
+
+#[test]
+fn the_fixture_of_format_2_still_loads_and_scores() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/model-v2.safetensors");
+    let mut x = fastgrnn::data::Sequences::new(2);
+    x.push(&[0.5, -0.5, 0.25, 1.0]);
+    if std::env::var_os("FASTGRNN_WRITE_FIXTURE").is_some() {
+        quantize(&small(), &x, &[0], &Options::default()).unwrap().save(path).unwrap();
+    }
+    let bytes = std::fs::read(path).unwrap();
+    let model = IntegerModel::from_bytes(&bytes).unwrap();
+    assert_eq!(model.to_bytes().unwrap(), bytes);
+    assert_eq!(model.scores(&x, &[0], 1).scores, SCORED);
+    let predicted = model.predict(&x, 1).unwrap().0;
+    assert!((predicted.row(0)[1] - PREDICTED).abs() < 0.02, "{:?}", predicted.row(0));
+}
+
+/// What the fixture of format 2 scores on that sequence.
+const SCORED: [i32; 2] = [609_056, -287_520];
 
 #[test]
 fn a_model_is_always_written_as_the_same_bytes_with_sorted_metadata() {
