@@ -125,6 +125,15 @@ impl Metadata {
 
     /// Checks everything that later code relies on, sizes first.
     fn check(&self) -> Result<(), ModelProblem> {
+        match (self.format, &self.integer) {
+            (FLOAT_FORMAT, None) | (FORMAT_VERSION, Some(_)) => {}
+            (format, None) => {
+                return Err(metadata_error(format!("format {format} without the scales of an integer model")));
+            }
+            (format, Some(_)) => {
+                return Err(metadata_error(format!("format {format} with the scales of an integer model")));
+            }
+        }
         let net = &self.network;
         if net.layers.len() > MAX_LAYERS {
             return Err(metadata_error(format!("{} layers", net.layers.len())));
