@@ -155,6 +155,8 @@ fn info_counts_every_byte_of_an_integer_model() {
     let sum: u64 = parts.iter().map(|p| whole(&i["bytes"][p])).sum();
     assert_eq!(sum, whole(&i["bytes"]["total"]), "the parts make the total");
     assert_eq!(i["engine"], "integer");
+    let tensors = i["tensors"].as_array().unwrap().iter();
+    assert_eq!(tensors.map(|t| whole(&t["bytes"])).sum::<u64>(), sum, "so do the tensors");
     for (key, of) in [("nnz", "nnz"), ("ram_bytes", "ram_bytes"), ("macs_per_step", "macs_per_step")] {
         assert_eq!(i[key], quantized()[of]);
     }

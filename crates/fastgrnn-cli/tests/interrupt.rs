@@ -91,3 +91,35 @@ fn kill_at_any_moment_loses_nothing() {
     }
     assert!(cut >= 3, "only {cut} of 5 runs were cut");
 }
+
+#[test]
+fn a_stopped_pareto_says_how_to_continue_and_keeps_its_points() {
+    let folder = tempfile::tempdir().unwrap();
+    let grid = "pareto --dataset digits --budget-bytes 700 --rank-shares 1 --epochs 60";
+    let args = |out: &'static str| grid.split(' ').chain(["--out", out]).collect::<Vec<_>>();
+    let whole = json(folder.path(), &args("whole"));
+    for out in ["a", "b", "c", "d", "e"] {
+        let mut started = command(folder.path(), &args(out));
+        let child = started.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let first = whole["points"].as_array().unwrap().iter().map(|p| p["name"].as_str().unwrap());
+        let first = first.max_by_key(|name| !name.contains("-k")).unwrap();
+        wait_for_epochs(&folder.path().join(out).join("points").join(first), 3);
+        signal(&child, "-INT");
+        let output = child.wait_with_output().unwrap();
+        // On a busy machine it may end before the signal reaches it: try another.
+        if output.status.success() {
+            continue;
+        }
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{stderr}");
+        assert!(stderr.contains("fastgrnn pareto") && stderr.contains("--resume"), "{stderr}");
+        let resumed = json(folder.path(), &[&args(out)[..], &["--resume"]].concat());
+        let scores = |p: &serde_json::Value| {
+            let points = p["points"].as_array().unwrap();
+            points.iter().map(|p| (p["name"].clone(), p["val"].clone())).collect::<Vec<_>>()
+        };
+        assert_eq!(scores(&resumed), scores(&whole), "Ctrl-C changed a model");
+        return;
+    }
+    panic!("no run was stopped before its end");
+}

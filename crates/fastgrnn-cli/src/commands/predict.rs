@@ -6,6 +6,7 @@ use crate::console::Console;
 use anyhow::Context;
 use fastgrnn::data::{self, Unlabelled};
 use fastgrnn::model::{Model, Predictions};
+use fastgrnn::report::count;
 use serde_json::{Value, json};
 
 /// Prints one line a sequence.
@@ -17,9 +18,13 @@ pub fn run(args: PredictArgs, console: Console) -> anyhow::Result<()> {
     let input =
         data::load_unlabelled(&args.file, &request).with_context(|| format!("cannot read {source}"))?;
     input.notes.iter().for_each(|note| console.note(note));
-    let (predictions, _) = model
+    let (predictions, saturations) = model
         .predict(&input.x, args.threads.count())
         .with_context(|| format!("the model does not fit {source}"))?;
+    if let Some(total) = saturations.map(|s| s.total()).filter(|&total| total > 0) {
+        let times = count(total);
+        console.note(&format!("values saturated {times} times; docs/quantize.md says what to look at"));
+    }
     let model = model.float();
     let rows: Vec<Value> = (0..predictions.len()).map(|i| row(model, &input, &predictions, i)).collect();
     let answer = json!({ "n": rows.len(), "labels": model.labels(), "predictions": rows });

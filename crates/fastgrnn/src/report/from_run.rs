@@ -8,6 +8,7 @@ use crate::model::{AnyModel, Model};
 use crate::quantize::IntegerModel;
 use crate::report::count;
 use crate::train::{Config, Pass, SeedRecord, Summary};
+use fastgrnn_runtime::int::TABLE_LEN;
 
 impl RunReport {
     /// The report of a run: its summary, its settings, what each seed left behind, the model that
@@ -86,6 +87,11 @@ fn integer_tensors(model: &IntegerModel) -> Vec<TensorRow> {
     }
     rows.extend(matrices.iter().filter(|m| m.name.starts_with("head.")).cloned());
     rows.push(words("head.b", model.network.head_biases.len()));
+    if model.network.needs_table() {
+        rows.push(words("table", TABLE_LEN));
+    }
+    let counted: u64 = rows.iter().map(|r| r.bytes).sum();
+    rows.push(row("header and shifts", Vec::new(), model.image().len() - counted as usize));
     rows
 }
 

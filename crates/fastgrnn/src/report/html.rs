@@ -184,7 +184,7 @@ fn model(out: &mut String, report: &RunReport) {
     let (mut numbers, mut total) = (0u64, 0u64);
     for t in &report.tensors {
         let shape: Vec<String> = t.shape.iter().map(usize::to_string).collect();
-        let entries = t.shape.iter().map(|&n| n as u64).product();
+        let entries = if t.shape.is_empty() { 0 } else { t.shape.iter().map(|&n| n as u64).product() };
         numbers += entries;
         total += t.bytes;
         let _ = writeln!(
