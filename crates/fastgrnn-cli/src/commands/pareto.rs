@@ -156,8 +156,12 @@ fn best_of<'a>(points: &'a [Trained], grid: &Grid) -> Vec<Best<'a>> {
 
 /// The command as it was given, with the folder it writes into.
 fn command(args: &ParetoArgs, out: &Path) -> String {
-    let given = std::env::args().skip(1).filter(|word| word != "--resume");
-    let quoted = given.map(|word| if word.contains(' ') { format!("'{word}'") } else { word });
+    let given = std::env::args_os().skip(1).filter(|word| word != "--resume");
+    let plain = |word: &str| word.chars().all(|c| c.is_alphanumeric() || "-_./,=:".contains(c));
+    let quoted = given.map(|word| word.to_string_lossy().into_owned()).map(|word| match plain(&word) {
+        true => word,
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    });
     let mut words: Vec<String> = std::iter::once("fastgrnn".to_owned()).chain(quoted).collect();
     if args.out.is_none() {
         words.push(format!("--out {}", short(out)));

@@ -64,6 +64,16 @@ pub fn run(args: QuantizeArgs, console: Console) -> anyhow::Result<()> {
             args.output.display()
         )));
     }
+    if let Some(image) = &args.image
+        && [&args.output, &model::file(&args.model)]
+            .into_iter()
+            .any(|other| same_file(image, other) || image == other)
+    {
+        return Err(misuse(format!(
+            "{} is a model file already; choose another one for the image with --image",
+            image.display()
+        )));
+    }
     let options = options(args.input_lsb, args.headroom)?;
     let threads = args.threads.count();
     let data = part::load_any(&float, &args.calibrate, args.test, args.read, console)?;

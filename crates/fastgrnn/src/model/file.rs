@@ -128,7 +128,9 @@ impl Metadata {
         match (self.format, &self.integer) {
             (FLOAT_FORMAT, None) | (FORMAT_VERSION, Some(_)) => {}
             (format, None) => {
-                return Err(metadata_error(format!("format {format} without the scales of an integer model")));
+                return Err(metadata_error(format!(
+                    "format {format} without the scales of an integer model"
+                )));
             }
             (format, Some(_)) => {
                 return Err(metadata_error(format!("format {format} with the scales of an integer model")));

@@ -109,8 +109,9 @@ impl Family {
         for hidden in LEAST_UNITS..=MOST_UNITS {
             self.resize(&mut config, data, hidden);
             let bytes = self.bytes(&config, data);
+            // Not the end: a rank that first pays off at more units makes the matrix smaller.
             if bytes > budget {
-                break;
+                continue;
             }
             if self.is_of_its_own(&config) {
                 largest = Some((hidden, bytes));
