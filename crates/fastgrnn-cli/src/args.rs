@@ -330,8 +330,8 @@ pub struct CompareArgs {
     #[arg(long, value_enum)]
     pub split: Option<Split>,
     /// Sequences whose states are followed step by step, spread over the part [default: 256]
-    #[arg(long, value_name = "N")]
-    pub samples: Option<usize>,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub samples: Option<u32>,
     /// Write a page with the drift of the states over time and saturations
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,

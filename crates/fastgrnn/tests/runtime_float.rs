@@ -2,55 +2,19 @@
 mod support;
 
 use fastgrnn::batch::Batch;
-use fastgrnn::cells::{Cell, CellKind, Nonlinearity, Scalar, Scalars};
+use fastgrnn::cells::{Cell, CellKind, Scalar, Scalars};
 use fastgrnn::engine::Loss;
 use fastgrnn::net::{Network, Readout};
 use fastgrnn::reference;
 use fastgrnn_runtime::float;
 use support::{kinds, network, nonlinearities, off_kinks, relative_error, widen};
 
-fn shape(cell: &Cell) -> float::Shape {
-    let nonlinearity = |f| match f {
-        Nonlinearity::Tanh => float::Nonlinearity::Tanh,
-        Nonlinearity::Sigmoid => float::Nonlinearity::Sigmoid,
-        Nonlinearity::Relu => float::Nonlinearity::Relu,
-        Nonlinearity::QuantTanh => float::Nonlinearity::QuantTanh,
-        Nonlinearity::QuantSigm => float::Nonlinearity::QuantSigm,
-        Nonlinearity::QuantSigm4 => float::Nonlinearity::QuantSigm4,
-    };
-    let scalar = |mode| match mode {
-        Scalar::Learnt => float::Scalar::Learnt,
-        Scalar::Fixed(value) => float::Scalar::Fixed(value),
-        Scalar::Tied => float::Scalar::Tied,
-    };
-    let kind = match cell.kind {
-        CellKind::Rnn => float::Kind::Rnn,
-        CellKind::FastRnn => float::Kind::FastRnn,
-        CellKind::FastRnnVector => float::Kind::FastRnnVector,
-        CellKind::FastGrnn => float::Kind::FastGrnn,
-        CellKind::Ugrnn => float::Kind::Ugrnn,
-        CellKind::Gru => float::Kind::Gru,
-        CellKind::Lstm => float::Kind::Lstm,
-    };
-    float::Shape {
-        rank_w: cell.rank_w,
-        rank_u: cell.rank_u,
-        gate: nonlinearity(cell.gate),
-        update: nonlinearity(cell.update),
-        alpha: scalar(cell.scalars.alpha),
-        beta: scalar(cell.scalars.beta),
-        zeta: scalar(cell.scalars.zeta),
-        nu: scalar(cell.scalars.nu),
-        ..float::Shape::new(kind, cell.input, cell.hidden)
-    }
-}
-
 /// The scores after each sequence, by folding `step` over it.
 fn scores(net: &Network, params: &[f32], batch: &Batch) -> Vec<f32> {
     let mut rest = params;
     let mut layers = Vec::new();
     for cell in &net.layers {
-        let (layer, after) = float::Layer::new(&shape(cell), rest).unwrap();
+        let (layer, after) = float::Layer::new(&cell.into(), rest).unwrap();
         layers.push(layer);
         rest = after;
     }

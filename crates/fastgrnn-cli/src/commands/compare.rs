@@ -51,8 +51,10 @@ pub fn run(args: CompareArgs, console: Console) -> anyhow::Result<()> {
     let data = part::load_any(a.float(), &args.dataset, args.test, args.read, console)?;
     let (split, part) = part::choose(a.float(), data, args.split, console)?;
     let defaults = CompareOptions::default();
-    let options =
-        CompareOptions { samples: args.samples.unwrap_or(defaults.samples), threads: args.threads.count() };
+    let options = CompareOptions {
+        samples: args.samples.map_or(defaults.samples, |n| n as usize),
+        threads: args.threads.count(),
+    };
     let found = compare(&a, &b, &part, &options)
         .with_context(|| format!("cannot compare the models on '{}'", args.dataset))?;
     let answer = Answer {

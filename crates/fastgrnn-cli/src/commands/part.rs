@@ -36,7 +36,7 @@ pub fn load_any(
     let path = Path::new(source);
     let loaded = match data::load(&request) {
         Err(DataError::NoLabels { .. }) if path.exists() => {
-            data::load_unlabelled(path, &request).map(unlabelled)
+            data::load_unlabelled(path, &request).map(|input| unlabelled(input, source))
         }
         other => other,
     };
@@ -50,9 +50,9 @@ fn told(loaded: Result<Dataset, DataError>, source: &str, console: Console) -> a
 }
 
 /// Sequences without labels as a training part without a test part.
-fn unlabelled(input: data::Unlabelled) -> Dataset {
+fn unlabelled(input: data::Unlabelled, source: &str) -> Dataset {
     Dataset {
-        name: String::new(),
+        name: source.to_owned(),
         train: Examples { ids: Some(input.ids), ..Examples::new(input.x, Labels::None) },
         test: None,
         notes: input.notes,

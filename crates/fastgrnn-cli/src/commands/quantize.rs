@@ -8,7 +8,6 @@ use crate::console::Console;
 use crate::misuse::misuse;
 use crate::table::facts;
 use anyhow::Context;
-use fastgrnn::compare::agreement;
 use fastgrnn::data::{Examples, Labels};
 use fastgrnn::metrics::Scores;
 use fastgrnn::model::{AnyModel, Model};
@@ -123,7 +122,7 @@ fn measure(float: &Model, integer: &IntegerModel, test: &Examples, threads: usiz
         n: test.len(),
         float: of_float.scores,
         integer: of_integer.scores,
-        agreement: agreement(&by_float, &by_integer),
+        agreement: by_float.agreement(&by_integer),
         saturations: Saturated::of(&saturations),
     })
 }

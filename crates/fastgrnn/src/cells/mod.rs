@@ -15,6 +15,7 @@
 //! assert_eq!(names, ["w1", "w2", "u1", "u2", "b_z", "b_h", "zeta", "nu"]);
 //! ```
 mod nonlinearity;
+mod runtime;
 mod start;
 
 pub use nonlinearity::Nonlinearity;
@@ -327,6 +328,11 @@ impl Cell {
         self.gate = gate;
         self.update = update;
         self
+    }
+
+    /// Entries of the state: h, and for an LSTM c after it.
+    pub fn state_len(&self) -> usize {
+        if self.kind == CellKind::Lstm { 2 * self.hidden } else { self.hidden }
     }
 
     /// Number of `hidden`-row blocks stacked in W and U.

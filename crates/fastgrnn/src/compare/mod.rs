@@ -119,18 +119,12 @@ pub fn compare(
     Ok(Comparison {
         n: examples.len(),
         samples,
-        agreement: agreement(&by_a, &by_b),
+        agreement: by_a.agreement(&by_b),
         difference: difference(&by_a, &by_b),
         a: side_a,
         b: side_b,
         drift,
     })
-}
-
-/// Share of sequences on which two models with the same classes decide alike; none for regression.
-pub fn agreement(a: &Predictions, b: &Predictions) -> Option<f64> {
-    let equal = a.classes.iter().zip(&b.classes).filter(|(a, b)| a == b).count();
-    (!a.classes.is_empty()).then(|| equal as f64 / a.classes.len() as f64)
 }
 
 fn difference(a: &Predictions, b: &Predictions) -> Option<f64> {

@@ -5,7 +5,7 @@ use crate::cells::CellKind;
 use crate::data::{DataError, Sequences};
 use crate::model::{AnyModel, Model};
 use crate::net::Network;
-use crate::quantize::{IntegerModel, float_shape};
+use crate::quantize::IntegerModel;
 use fastgrnn_runtime::float;
 
 /// Which part of the states a stretch of entries is.
@@ -44,7 +44,7 @@ fn float_states(model: &Model, x: &Sequences, i: usize) -> Result<Vec<f32>, Data
     let (mut layers, mut state) = (Vec::new(), Vec::new());
     let mut initial = batch.initial.iter();
     for cell in &model.network.layers {
-        let Ok((layer, after)) = float::Layer::new(&float_shape(cell), rest) else { break };
+        let Ok((layer, after)) = float::Layer::new(&cell.into(), rest) else { break };
         let start = (0..cell.hidden).map(|_| initial.next().copied().unwrap_or(0.0));
         state.extend(start.chain(std::iter::repeat_n(0.0, layer.state_len() - cell.hidden)));
         layers.push(layer);

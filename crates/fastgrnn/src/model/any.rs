@@ -1,6 +1,6 @@
 //! A model of either kind.
 
-use super::file::{FLOAT_FORMAT, FORMAT_VERSION, read_file};
+use super::file::{FLOAT_FORMAT, FORMAT_VERSION, load_file};
 use super::{Model, ModelError, ModelProblem, Opened, Predictions};
 use crate::data::{Examples, Sequences};
 use crate::metrics::Evaluation;
@@ -29,9 +29,7 @@ impl AnyModel {
 
     /// Reads a model file, which may be anything.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, ModelError> {
-        let path = path.as_ref();
-        let bytes = read_file(path)?;
-        Self::from_bytes(&bytes).map_err(|problem| ModelError::Invalid { path: path.to_owned(), problem })
+        load_file(path.as_ref(), Self::from_bytes)
     }
 
     /// The model as the float engine uses it; an integer one with what its integers stand for.

@@ -419,21 +419,32 @@ impl Model {
 
     /// Writes the model file, whole or not at all.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), ModelError> {
-        let path = path.as_ref();
-        let bytes = self.to_bytes().map_err(ModelError::Unwritable)?;
-        write_atomic(path, &bytes).map_err(|source| ModelError::Io { path: path.to_owned(), source })
+        write_file(path.as_ref(), self.to_bytes())
     }
 
     /// Reads a model file, which may be anything.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, ModelError> {
-        let path = path.as_ref();
-        let bytes = read_file(path)?;
-        Self::from_bytes(&bytes).map_err(|problem| ModelError::Invalid { path: path.to_owned(), problem })
+        load_file(path.as_ref(), Self::from_bytes)
     }
 }
 
+/// Writes a model's bytes, whole or not at all.
+pub(crate) fn write_file(path: &Path, bytes: Result<Vec<u8>, ModelProblem>) -> Result<(), ModelError> {
+    let bytes = bytes.map_err(ModelError::Unwritable)?;
+    write_atomic(path, &bytes).map_err(|source| ModelError::Io { path: path.to_owned(), source })
+}
+
+/// Reads a model file by `read`; what is wrong with its bytes is said with its path.
+pub(crate) fn load_file<T>(
+    path: &Path,
+    read: impl FnOnce(&[u8]) -> Result<T, ModelProblem>,
+) -> Result<T, ModelError> {
+    let bytes = read_file(path)?;
+    read(&bytes).map_err(|problem| ModelError::Invalid { path: path.to_owned(), problem })
+}
+
 /// The bytes of a file that is no larger than a model may be.
-pub(crate) fn read_file(path: &Path) -> Result<Vec<u8>, ModelError> {
+fn read_file(path: &Path) -> Result<Vec<u8>, ModelError> {
     use std::io::Read;
     let io = |source| ModelError::Io { path: path.to_owned(), source };
     let file = std::fs::File::open(path).map_err(io)?;

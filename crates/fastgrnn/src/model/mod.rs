@@ -27,7 +27,7 @@ mod size;
 pub use any::AnyModel;
 pub use error::{ModelError, ModelProblem};
 pub use file::FORMAT_VERSION;
-pub(crate) use file::{Opened, Tensor, bytes, floats, read_file, write_tensors};
+pub(crate) use file::{Opened, Tensor, bytes, floats, load_file, write_file, write_tensors};
 pub use predict::Predictions;
 pub(crate) use scorer::Scorer;
 

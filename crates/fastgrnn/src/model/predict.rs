@@ -65,6 +65,19 @@ impl Predictions {
         &self.values[i * self.width..(i + 1) * self.width]
     }
 
+    /// Share of sequences that both decide alike; nothing for regression.
+    ///
+    /// ```
+    /// # use fastgrnn::model::Predictions;
+    /// let of = |classes: &[u32]| Predictions { classes: classes.to_vec(), width: 0, values: Vec::new() };
+    /// assert_eq!(of(&[0, 1]).agreement(&of(&[0, 0])), Some(0.5));
+    /// assert_eq!(of(&[]).agreement(&of(&[])), None);
+    /// ```
+    pub fn agreement(&self, other: &Self) -> Option<f64> {
+        let equal = self.classes.iter().zip(&other.classes).filter(|(a, b)| a == b).count();
+        (!self.classes.is_empty()).then(|| equal as f64 / self.classes.len() as f64)
+    }
+
     /// How good these predictions are of the examples at `indices`.
     pub(crate) fn evaluate(&self, model: &Model, y: &Labels, indices: &[u32], loss: f64) -> Evaluation {
         match y {

@@ -3,7 +3,7 @@
 use super::{AnyModel, Model};
 use crate::cells::Role;
 use crate::net::View;
-use crate::quantize::{Sizes, float_shape, paper_way};
+use crate::quantize::{Sizes, paper_way};
 use fastgrnn_runtime::float;
 
 fn is_head(view: &View) -> bool {
@@ -56,7 +56,7 @@ impl Model {
         let mut rest = &self.params[..];
         let (mut states, mut scratch) = (0, 0);
         for cell in &self.network.layers {
-            let Ok((layer, after)) = float::Layer::new(&float_shape(cell), rest) else { break };
+            let Ok((layer, after)) = float::Layer::new(&cell.into(), rest) else { break };
             states += layer.state_len();
             scratch = scratch.max(layer.scratch_len());
             rest = after;

@@ -4,7 +4,7 @@ use super::{Candidate, ParetoError};
 use crate::cells::{Cell, CellKind};
 use crate::data::Dataset;
 use crate::net::Network;
-use crate::quantize::{image_bytes, kept_entries};
+use crate::quantize::{check_form, image_bytes, kept_entries};
 use crate::train::{Config, Rank, Recipe};
 
 /// What to try. For each budget, cell, low-rank share and kept fraction there is one network: the
@@ -113,7 +113,8 @@ impl Family {
             if bytes > budget {
                 continue;
             }
-            if self.is_of_its_own(&config) {
+            let form = check_form(&config.network(data), config.normalize, &config.initial_state);
+            if form.is_ok() && self.is_of_its_own(&config) {
                 largest = Some((hidden, bytes));
             }
         }

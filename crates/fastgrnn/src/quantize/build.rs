@@ -60,8 +60,7 @@ pub(super) fn build(
         let start = starts.get(first_unit..first_unit + cell.hidden).unwrap_or(&[]);
         if start.iter().any(|&v| v != 0.0) {
             layer.start = start.iter().map(|&v| word(v, layer.shifts.state as i32)).collect();
-            let state_len = if cell.kind == CellKind::Lstm { 2 * cell.hidden } else { cell.hidden };
-            layer.start.resize(state_len, 0);
+            layer.start.resize(cell.state_len(), 0);
         }
         first_unit += cell.hidden;
         layers.push(layer);

@@ -1,7 +1,7 @@
 //! How large a float model's values get on recorded data.
 
 use super::QuantizeError;
-use crate::cells::{Cell, CellKind, Nonlinearity, Scalar};
+use crate::cells::{Cell, CellKind};
 use crate::data::Sequences;
 use crate::model::Model;
 use fastgrnn_runtime::float;
@@ -158,7 +158,7 @@ impl<'a> Run<'a> {
         let mut rest = &model.params[..];
         let (mut layers, mut parts) = (Vec::new(), Vec::new());
         for (i, cell) in model.network.layers.iter().enumerate() {
-            if let Ok((layer, after)) = float::Layer::new(&shape(cell), rest) {
+            if let Ok((layer, after)) = float::Layer::new(&cell.into(), rest) {
                 layers.push(layer);
                 rest = after;
             }
@@ -233,41 +233,4 @@ fn transposed_times(a: &[f32], cols: usize, v: &[f32]) -> Vec<f32> {
         out.iter_mut().zip(row).for_each(|(o, a)| *o += a * v);
     }
     out
-}
-
-/// The cell as the runtime names it.
-pub(crate) fn shape(cell: &Cell) -> float::Shape {
-    let nonlinearity = |f| match f {
-        Nonlinearity::Tanh => float::Nonlinearity::Tanh,
-        Nonlinearity::Sigmoid => float::Nonlinearity::Sigmoid,
-        Nonlinearity::Relu => float::Nonlinearity::Relu,
-        Nonlinearity::QuantTanh => float::Nonlinearity::QuantTanh,
-        Nonlinearity::QuantSigm => float::Nonlinearity::QuantSigm,
-        Nonlinearity::QuantSigm4 => float::Nonlinearity::QuantSigm4,
-    };
-    let scalar = |mode| match mode {
-        Scalar::Learnt => float::Scalar::Learnt,
-        Scalar::Fixed(value) => float::Scalar::Fixed(value),
-        Scalar::Tied => float::Scalar::Tied,
-    };
-    let kind = match cell.kind {
-        CellKind::Rnn => float::Kind::Rnn,
-        CellKind::FastRnn => float::Kind::FastRnn,
-        CellKind::FastRnnVector => float::Kind::FastRnnVector,
-        CellKind::FastGrnn => float::Kind::FastGrnn,
-        CellKind::Ugrnn => float::Kind::Ugrnn,
-        CellKind::Gru => float::Kind::Gru,
-        CellKind::Lstm => float::Kind::Lstm,
-    };
-    float::Shape {
-        rank_w: cell.rank_w,
-        rank_u: cell.rank_u,
-        gate: nonlinearity(cell.gate),
-        update: nonlinearity(cell.update),
-        alpha: scalar(cell.scalars.alpha),
-        beta: scalar(cell.scalars.beta),
-        zeta: scalar(cell.scalars.zeta),
-        nu: scalar(cell.scalars.nu),
-        ..float::Shape::new(kind, cell.input, cell.hidden)
-    }
 }

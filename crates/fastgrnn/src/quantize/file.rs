@@ -2,8 +2,7 @@
 
 use super::{Grid, InputScale, IntegerFactors, IntegerLayer, IntegerMatrix, IntegerModel, IntegerNetwork};
 use crate::cells::{Cell, CellKind, Role};
-use crate::files::write_atomic;
-use crate::model::{ModelError, ModelProblem, Opened, Task, Tensor, read_file, write_tensors};
+use crate::model::{ModelError, ModelProblem, Opened, Task, Tensor, load_file, write_file, write_tensors};
 use crate::net::Loss;
 use fastgrnn_runtime::int::{Meaning, Shifts};
 use safetensors::tensor::Dtype;
@@ -58,10 +57,6 @@ impl IntegerLayer {
     pub fn stored_scalars(&self) -> impl Iterator<Item = (&'static str, usize)> {
         scalars(&self.cell).into_iter()
     }
-}
-
-fn state_len(cell: &Cell) -> usize {
-    if cell.kind == CellKind::Lstm { 2 * cell.hidden } else { cell.hidden }
 }
 
 impl IntegerModel {
@@ -178,16 +173,12 @@ impl IntegerModel {
 
     /// Writes the model file, whole or not at all.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), ModelError> {
-        let path = path.as_ref();
-        let bytes = self.to_bytes().map_err(ModelError::Unwritable)?;
-        write_atomic(path, &bytes).map_err(|source| ModelError::Io { path: path.to_owned(), source })
+        write_file(path.as_ref(), self.to_bytes())
     }
 
     /// Reads an integer model's file, which may be anything.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, ModelError> {
-        let path = path.as_ref();
-        let bytes = read_file(path)?;
-        Self::from_bytes(&bytes).map_err(|problem| ModelError::Invalid { path: path.to_owned(), problem })
+        load_file(path.as_ref(), Self::from_bytes)
     }
 }
 
@@ -290,7 +281,7 @@ fn read_layer(
         }
     }
     if scales.start {
-        layer.start = file.words(&format!("layer{i}.start"), state_len(cell))?;
+        layer.start = file.words(&format!("layer{i}.start"), cell.state_len())?;
     }
     Ok(layer)
 }

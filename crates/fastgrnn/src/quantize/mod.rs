@@ -22,7 +22,6 @@ mod size;
 pub use analytic::{image_bytes, kept_entries};
 pub use build::Options;
 pub(crate) use build::{check_form, check_lsb};
-pub(crate) use calibrate::shape as float_shape;
 pub use engine::{IntegerEngine, IntegerScores};
 pub use error::QuantizeError;
 pub(crate) use file::Scales;

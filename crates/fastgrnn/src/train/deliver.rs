@@ -75,7 +75,7 @@ impl Job<'_> {
         let test = test.map(|(test, all)| integer.evaluate_at(test, &all, threads)).transpose()?;
         let (test_float, by_float) = float.unzip();
         let (test, by_integer) = test.map(|(test, predictions, _)| (test, predictions)).unzip();
-        let agreement = by_float.zip(by_integer).and_then(|(a, b)| agreement(&a, &b));
+        let agreement = by_float.zip(by_integer).and_then(|(a, b)| a.agreement(&b));
         integer.save(&path)?;
         let bytes = integer.image().len();
         let quantized = Some(Quantized { model_float, test_float, agreement, bytes });
@@ -111,12 +111,6 @@ impl Job<'_> {
         let predictions = Predictions::new(model, scores);
         Ok((predictions.evaluate(model, &examples.y, indices, loss), predictions))
     }
-}
-
-/// Share of equal decisions; nothing for regression.
-fn agreement(a: &Predictions, b: &Predictions) -> Option<f64> {
-    let equal = a.classes.iter().zip(&b.classes).filter(|(a, b)| a == b).count();
-    (!a.classes.is_empty()).then(|| equal as f64 / a.classes.len() as f64)
 }
 
 pub(super) fn write_json<T: serde::Serialize>(path: &Path, value: &T) -> Result<(), TrainError> {
