@@ -117,7 +117,7 @@ fn draw(net: &Network, kept: f64, rng: &mut Rng) -> IntegerNetwork {
     let input = InputScale {
         lsb: (0..net.input()).map(|_| *pick(&[0.25, 1.0, 0.1], rng)).collect(),
         offsets: words(net.input(), rng),
-        factors: (0..net.input()).map(|_| *pick(&[0, 1, 300, 16_383], rng)).collect(),
+        factors: (0..net.input()).map(|_| *pick(&[0, 1, 300, 16_383, 0x4000 | 900, 0xFFFF], rng)).collect(),
         shift: *pick(&[0, 3, 14, 30], rng),
         offset_shift: *pick(&[0, 5, 14], rng),
         bits: 8,

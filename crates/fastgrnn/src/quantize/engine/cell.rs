@@ -1,47 +1,86 @@
-//! The rules of the cells for a tile of units (section 5 of the document).
+//! The rules of the cells for one unit (section 5 of the document).
 //!
 //! Every cell ends in the same way, `R(R(share · value) + keep · old)`; they differ in what share,
-//! value and keep are. Gates, update and blend are short loops over the tile, each with its
-//! constants in registers.
+//! value and keep are.
 
-use super::curve::{ONE, Rounding, saturated};
+use super::curve::{Curve, ONE, offset, saturated, value_bits};
 use super::plan::LayerPlan;
-use crate::simd::int::{IntSimd, ROWS, Table};
-use fastgrnn_runtime::int::{Kind, Place};
+use crate::simd::int::{IntSimd, ROWS, Rounding, Table};
+use fastgrnn_runtime::int::Kind;
+use std::ops::Range;
 
-/// A tile of units on their way. Only the first `units` entries of each row mean something.
-pub(super) struct CellTile<'a, S: IntSimd> {
+const RNN: u8 = Kind::Rnn as u8;
+const FAST_RNN: u8 = Kind::FastRnn as u8;
+const FAST_RNN_VECTOR: u8 = Kind::FastRnnVector as u8;
+const FAST_GRNN: u8 = Kind::FastGrnn as u8;
+const UGRNN: u8 = Kind::Ugrnn as u8;
+const GRU: u8 = Kind::Gru as u8;
+const LSTM: u8 = Kind::Lstm as u8;
+
+/// What a layer's units have in common, in vectors.
+pub(super) struct Rule<'a, S: IntSimd> {
     s: S,
-    plan: &'a LayerPlan,
-    table: &'a Table,
-    /// The first unit.
-    pub(super) first: usize,
-    pub(super) units: usize,
-    /// Of each block both products; a GRU's last block keeps them apart, W's first.
-    sums: [[S::V; ROWS]; 4],
-    /// One gate after the other, `units` entries each.
-    gates: [S::V; 3 * ROWS],
-    value: [S::V; ROWS],
-    share: [S::V; ROWS],
-    keep: [S::V; ROWS],
-    /// Of the last two shifts, that of share · value and that of the sum.
-    rounds: [Rounding<S>; 2],
+    pub(super) plan: &'a LayerPlan,
+    gate: Curve<'a, S>,
+    update: Curve<'a, S>,
+    /// Of W's and of U's product.
+    pub(super) sums: [Rounding<S>; 2],
+    state: Blending<S>,
+    memory: Blending<S>,
+    fifteen: Rounding<S>,
+    zeta: S::V,
+    /// `(ν + ζ) · 2^15` and half of the last bit.
+    rest: S::V,
 }
 
-/// Sums and bias vector of each gate.
-fn gates(kind: Kind) -> &'static [usize] {
-    match kind {
-        Kind::Rnn | Kind::FastRnn | Kind::FastRnnVector => &[],
-        Kind::FastGrnn | Kind::Ugrnn => &[0],
-        Kind::Gru => &[0, 1],
-        Kind::Lstm => &[0, 1, 3],
+/// `R(R(share · value, inner) + keep · old, outer)`, both halves added inside.
+#[derive(Clone, Copy)]
+struct Blending<S: IntSimd> {
+    inner: Rounding<S>,
+    outer: S::V,
+}
+
+impl<S: IntSimd> Blending<S> {
+    #[inline(always)]
+    fn new(s: S, inner: u32, outer: u32) -> Self {
+        Self { inner: Rounding::plus(s, inner, (1 << outer) >> 1), outer: s.splat(outer as i32) }
+    }
+
+    #[inline(always)]
+    fn of(&self, s: S, blend: &Blend<S>, old: S::V) -> S::V {
+        let new = self.inner.of(s, s.mul(blend.share, blend.value));
+        s.shr(s.add(new, s.mul(blend.keep, old)), self.outer)
     }
 }
 
-impl<'a, S: IntSimd> CellTile<'a, S> {
+/// Saturations of each lane.
+pub(super) struct Cuts<S: IntSimd> {
+    pub(super) recurrent: S::V,
+    pub(super) update: S::V,
+    pub(super) memory: S::V,
+    pub(super) state: S::V,
+}
+
+/// What a unit's new state is made of.
+struct Blend<S: IntSimd> {
+    share: S::V,
+    value: S::V,
+    keep: S::V,
+}
+
+impl<S: IntSimd> Cuts<S> {
+    #[inline(always)]
+    pub(super) fn none(s: S) -> Self {
+        let zero = s.splat(0);
+        Self { recurrent: zero, update: zero, memory: zero, state: zero }
+    }
+}
+
+impl<'a, S: IntSimd> Rule<'a, S> {
     #[inline(always)]
     pub(super) fn new(s: S, plan: &'a LayerPlan, table: &'a Table) -> Self {
-        let (bits, state) = (plan.update.value_bits(), plan.shifts.state);
+        let shifts = &plan.shifts;
+        let (bits, state) = (value_bits(plan.update), shifts.state);
         let (inner, outer) = match plan.kind {
             Kind::Rnn => (bits - state, 0),
             Kind::FastRnnVector => (bits + 1 - state, 14),
@@ -49,140 +88,63 @@ impl<'a, S: IntSimd> CellTile<'a, S> {
             Kind::FastRnn | Kind::Ugrnn | Kind::Gru => (bits - state, 15),
             Kind::Lstm => (15 + bits - state, 0),
         };
-        let zero = s.splat(0);
         Self {
             s,
             plan,
-            table,
-            first: 0,
-            units: 0,
-            sums: [[zero; ROWS]; 4],
-            gates: [zero; 3 * ROWS],
-            value: [zero; ROWS],
-            share: [zero; ROWS],
-            keep: [zero; ROWS],
-            rounds: [Rounding::new(s, inner), Rounding::new(s, outer)],
+            gate: Curve::new(s, plan.gate, shifts.sums, table),
+            update: Curve::new(s, plan.update, shifts.sums, table),
+            sums: [Rounding::new(s, shifts.w1), Rounding::new(s, shifts.u1)],
+            state: Blending::new(s, inner, outer),
+            memory: Blending::new(s, bits - shifts.memory, 15),
+            fifteen: Rounding::new(s, 15),
+            zeta: s.splat(plan.zeta),
+            rest: s.splat(((plan.nu + plan.zeta) << 15) + (1 << 14)),
         }
     }
 
-    /// Takes the products of a block.
+    /// The next states of `units`, in pairs: from their sums (a vector a unit; blocks lie `ROWS`
+    /// vectors apart, a GRU's third is W's product, its fourth U's) and old states. An LSTM's
+    /// memory, a vector a unit, is replaced.
     #[inline(always)]
-    pub(super) fn set_sums(&mut self, block: usize, w: &[S::V; ROWS], u: &[S::V; ROWS]) {
-        if self.plan.kind == Kind::Gru && block == 2 {
-            (self.sums[2], self.sums[3]) = (*w, *u);
-            return;
-        }
-        for r in 0..ROWS {
-            self.sums[block][r] = self.s.add(w[r], u[r]);
-        }
-    }
-
-    /// Sum and bias of unit `r`.
-    #[inline(always)]
-    fn biased(&self, sum: usize, bias: usize, r: usize) -> S::V {
-        self.s.add(self.sums[sum][r], self.s.splat(self.plan.biases[bias][self.first + r]))
-    }
-
-    /// From sums to gates, value, share and keep.
-    #[inline(always)]
-    pub(super) fn gate_and_update(&mut self, cut: &mut [S::V; Place::ALL.len()]) {
-        let (s, plan, units) = (self.s, self.plan, self.units);
-        let gates = gates(plan.kind);
-        for (g, &sum) in gates.iter().enumerate() {
-            for r in 0..units {
-                self.gates[g * units + r] = self.biased(sum, sum, r);
-            }
-        }
-        let mut no_cut = s.splat(0);
-        if !gates.is_empty() {
-            plan.gate.apply(s, self.table, &mut self.gates[..gates.len() * units], &mut no_cut);
-        }
-        let (sum, bias) = match plan.kind {
-            Kind::Rnn | Kind::FastRnn | Kind::FastRnnVector => (0, 0),
-            Kind::FastGrnn => (0, 1),
-            Kind::Ugrnn => (1, 1),
-            Kind::Gru | Kind::Lstm => (2, 2),
-        };
-        for r in 0..units {
-            self.value[r] = self.biased(sum, bias, r);
-        }
-        if plan.kind == Kind::Gru {
-            let round = Rounding::new(s, 15);
-            for r in 0..units {
-                let recurrent = saturated(s, self.biased(3, 3, r), &mut cut[Place::Recurrent as usize]);
-                let reset = round.of(s, s.mul(self.gates[r], recurrent));
-                self.value[r] = s.add(self.value[r], reset);
-            }
-        }
-        plan.update.apply(s, self.table, &mut self.value[..units], &mut cut[Place::Update as usize]);
-        self.set_shares();
-    }
-
-    #[inline(always)]
-    fn set_shares(&mut self) {
-        let (s, plan, units) = (self.s, self.plan, self.units);
-        let one = s.splat(ONE);
-        match plan.kind {
-            Kind::Rnn => self.share = [s.splat(1); ROWS],
-            Kind::FastRnn => {
-                self.share = [s.splat(plan.alpha[0]); ROWS];
-                self.keep = [s.splat(plan.beta); ROWS];
-            }
-            Kind::FastRnnVector => {
-                let (zeta, nu, round) = (s.splat(plan.zeta), s.splat(plan.nu), Rounding::new(s, 15));
-                for r in 0..units {
-                    let alpha = s.splat(plan.alpha[self.first + r]);
-                    self.share[r] = alpha;
-                    self.keep[r] = s.add(nu, round.of(s, s.mul(zeta, s.sub(one, alpha))));
+    pub(super) fn next(
+        &self,
+        units: Range<usize>,
+        sums: &[i32],
+        old: &[i32],
+        next: &mut [i32],
+        memory: &mut [i32],
+        cuts: &mut Cuts<S>,
+    ) {
+        // The cell is a constant of the loop over units, for the sake of its branches.
+        macro_rules! of_kind {
+            ($($kind:ident)+) => {
+                match self.plan.kind {
+                    $(Kind::$kind => {
+                        self.next_of::<{ Kind::$kind as u8 }>(units, sums, old, next, memory, cuts)
+                    })+
                 }
-            }
-            Kind::FastGrnn => {
-                let (zeta, nu, round) = (s.splat(plan.zeta), s.splat(plan.nu), Rounding::new(s, 15));
-                for r in 0..units {
-                    let z = self.gates[r];
-                    self.share[r] = s.add(nu, round.of(s, s.mul(zeta, s.sub(one, z))));
-                    self.keep[r] = z;
-                }
-            }
-            Kind::Ugrnn | Kind::Gru => {
-                let z = if plan.kind == Kind::Gru { units } else { 0 };
-                for r in 0..units {
-                    self.keep[r] = self.gates[z + r];
-                    self.share[r] = s.sub(one, self.keep[r]);
-                }
-            }
-            // Its shares of h come last; those of c are its gates.
-            Kind::Lstm => {}
+            };
         }
+        of_kind!(Rnn FastRnn FastRnnVector FastGrnn Ugrnn Gru Lstm);
     }
 
-    /// An LSTM's new memory, and from it value and share of the new state.
     #[inline(always)]
-    pub(super) fn remember(&mut self, c: &mut [i32], cut: &mut [S::V; Place::ALL.len()]) {
-        let (s, plan, units) = (self.s, self.plan, self.units);
-        let shifts = &plan.shifts;
-        let rounds = [Rounding::new(s, plan.update.value_bits() - shifts.memory), Rounding::new(s, 15)];
-        let up = s.splat((shifts.sums - shifts.memory) as i32);
-        for (r, c) in c.chunks_exact_mut(S::LANES).take(units).enumerate() {
-            let [i, f] = [self.gates[r], self.gates[units + r]];
-            let next = blended(s, rounds, [i, self.value[r], f, s.load(c)]);
-            let next = saturated(s, next, &mut cut[Place::Memory as usize]);
-            s.store(next, c);
-            self.value[r] = s.shl(next, up);
-            self.share[r] = self.gates[2 * units + r];
-        }
-        plan.update.apply(s, self.table, &mut self.value[..units], &mut cut[Place::Update as usize]);
-    }
-
-    /// The new state from the old one, both in pairs of units.
-    #[inline(always)]
-    pub(super) fn blend(&self, h: &[i32], next: &mut [i32], cut: &mut S::V) {
+    fn next_of<const KIND: u8>(
+        &self,
+        units: Range<usize>,
+        sums: &[i32],
+        old: &[i32],
+        next: &mut [i32],
+        memory: &mut [i32],
+        cuts: &mut Cuts<S>,
+    ) {
         let s = self.s;
-        for (p, (h, next)) in h.chunks_exact(S::LANES).zip(next.chunks_exact_mut(S::LANES)).enumerate() {
-            let (old, r) = (s.load(h), 2 * p);
-            let low = saturated(s, self.blended(r, s.low(old)), cut);
-            let high = if r + 1 < self.units {
-                saturated(s, self.blended(r + 1, s.high(old)), cut)
+        let pairs = old.chunks_exact(S::LANES).zip(next.chunks_exact_mut(S::LANES));
+        for (unit, (old, next)) in units.clone().step_by(2).zip(pairs) {
+            let (old, r) = (s.load(old), unit - units.start);
+            let low = self.unit::<KIND>(unit, r, sums, s.low(old), memory, cuts);
+            let high = if unit + 1 < units.end {
+                self.unit::<KIND>(unit + 1, r + 1, sums, s.high(old), memory, cuts)
             } else {
                 s.splat(0)
             };
@@ -190,15 +152,100 @@ impl<'a, S: IntSimd> CellTile<'a, S> {
         }
     }
 
+    /// The next state of `unit`, which is number `r` of those whose sums there are.
     #[inline(always)]
-    fn blended(&self, r: usize, old: S::V) -> S::V {
-        blended(self.s, self.rounds, [self.share[r], self.value[r], self.keep[r], old])
+    fn unit<const KIND: u8>(
+        &self,
+        unit: usize,
+        r: usize,
+        sums: &[i32],
+        old: S::V,
+        memory: &mut [i32],
+        cuts: &mut Cuts<S>,
+    ) -> S::V {
+        let sums = &sums[r * S::LANES..];
+        let memory = if KIND == LSTM { &mut memory[r * S::LANES..] } else { memory };
+        let blend = self.blend::<KIND>(unit, sums, memory, cuts);
+        saturated(self.s, self.state.of(self.s, &blend, old), &mut cuts.state)
     }
-}
 
-/// `R(R(share · value) + keep · old)`
-#[inline(always)]
-fn blended<S: IntSimd>(s: S, rounds: [Rounding<S>; 2], [share, value, keep, old]: [S::V; 4]) -> S::V {
-    let new = rounds[0].of(s, s.mul(share, value));
-    rounds[1].of(s, s.add(new, s.mul(keep, old)))
+    #[inline(always)]
+    fn blend<const KIND: u8>(
+        &self,
+        unit: usize,
+        sums: &[i32],
+        memory: &mut [i32],
+        cuts: &mut Cuts<S>,
+    ) -> Blend<S> {
+        let (s, plan) = (self.s, self.plan);
+        let (zero, one) = (s.splat(0), s.splat(ONE));
+        let biases = &plan.biases[unit];
+        match KIND {
+            RNN => {
+                let value = self.updated(self.sum(sums, 0, biases[0]), cuts);
+                Blend { share: s.splat(1), value, keep: zero }
+            }
+            FAST_RNN => {
+                let value = self.updated(self.sum(sums, 0, biases[0]), cuts);
+                Blend { share: s.splat(plan.alpha[unit]), value, keep: s.splat(plan.beta) }
+            }
+            FAST_RNN_VECTOR => {
+                let value = self.updated(self.sum(sums, 0, biases[0]), cuts);
+                let share = s.splat(plan.alpha[unit]);
+                Blend { share, value, keep: self.rest(share) }
+            }
+            FAST_GRNN => {
+                let keep = self.gated(self.sum(sums, 0, biases[0]));
+                let value = self.updated(self.sum(sums, 0, biases[1]), cuts);
+                Blend { share: self.rest(keep), value, keep }
+            }
+            UGRNN => {
+                let keep = self.gated(self.sum(sums, 0, biases[0]));
+                let value = self.updated(self.sum(sums, 1, biases[1]), cuts);
+                Blend { share: s.sub(one, keep), value, keep }
+            }
+            GRU => {
+                let reset = self.gated(self.sum(sums, 0, biases[0]));
+                let keep = self.gated(self.sum(sums, 1, biases[1]));
+                let recurrent = saturated(s, self.sum(sums, 3, biases[3]), &mut cuts.recurrent);
+                let recurrent = self.fifteen.of(s, s.mul(reset, recurrent));
+                let value = self.updated(s.add(self.sum(sums, 2, biases[2]), recurrent), cuts);
+                Blend { share: s.sub(one, keep), value, keep }
+            }
+            _ => {
+                let share = self.gated(self.sum(sums, 0, biases[0]));
+                let keep = self.gated(self.sum(sums, 1, biases[1]));
+                let value = self.updated(self.sum(sums, 2, biases[2]), cuts);
+                let next = self.memory.of(s, &Blend { share, value, keep }, s.load(memory));
+                let next = saturated(s, next, &mut cuts.memory);
+                s.store(next, memory);
+                let up = s.splat((plan.shifts.sums - plan.shifts.memory) as i32);
+                let offset = s.splat(offset(plan.update, plan.shifts.sums));
+                let value = self.updated(s.add(s.shl(next, up), offset), cuts);
+                Blend { share: self.gated(self.sum(sums, 3, biases[3])), value, keep: zero }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn sum(&self, sums: &[i32], block: usize, bias: i32) -> S::V {
+        self.s.add(self.s.load(&sums[block * ROWS * S::LANES..]), self.s.splat(bias))
+    }
+
+    #[inline(always)]
+    fn gated(&self, t: S::V) -> S::V {
+        self.gate.at(self.s, t, &mut self.s.splat(0))
+    }
+
+    #[inline(always)]
+    fn updated(&self, t: S::V, cuts: &mut Cuts<S>) -> S::V {
+        self.update.at(self.s, t, &mut cuts.update)
+    }
+
+    /// `ν + R(ζ·(one − z), 15)`
+    #[inline(always)]
+    fn rest(&self, z: S::V) -> S::V {
+        let s = self.s;
+        s.shr(s.sub(self.rest, s.mul(self.zeta, z)), s.splat(15))
+    }
 }

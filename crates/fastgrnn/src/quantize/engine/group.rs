@@ -4,12 +4,13 @@
 //! are taken; the lane goes on computing on what lies there, which nobody looks at.
 
 use super::super::Saturations;
+use super::cell::Rule;
 use super::counts::Units;
-use super::curve::{Rounding, saturated};
+use super::curve::saturated;
 use super::layer::{Between, LayerState};
 use super::plan::{FeatureScale, InputPlan, Plan};
 use crate::simd::Buffer;
-use crate::simd::int::{IntKernel, IntSimd, ROWS};
+use crate::simd::int::{IntKernel, IntSimd, Rounding, Term};
 use fastgrnn_runtime::int::Place;
 use std::ops::Range;
 
@@ -79,8 +80,10 @@ impl<S: IntSimd> IntKernel for Scores<'_, '_, S> {
         let Self { group, sequences } = self;
         let (s, plan, dim) = (group.s, group.plan, group.plan.inputs());
         let mut scores = vec![0; sequences.len() * plan.outputs()];
-        for (layer, plan) in group.layers.iter_mut().zip(&plan.layers) {
-            layer.reset::<S>(plan);
+        let mut rules = Vec::with_capacity(plan.layers());
+        for (layer, of) in group.layers.iter_mut().zip(&plan.layers) {
+            layer.reset::<S>(of);
+            rules.push(Rule::new(s, of, &plan.table));
         }
         // Sequences that have not ended.
         let mut active = sequences.len();
@@ -110,8 +113,8 @@ impl<S: IntSimd> IntKernel for Scores<'_, '_, S> {
             let words = &group.words[step % group.chunk * words..][..words];
             normalize(s, &plan.input, words, &mut group.input, &mut group.layers[0].cut);
             let mut below: &[i32] = &group.input;
-            for (layer, plan_of) in group.layers.iter_mut().zip(&plan.layers) {
-                layer.step(s, plan_of, &plan.table, below, &mut group.between);
+            for (layer, rule) in group.layers.iter_mut().zip(&rules) {
+                layer.step(s, rule, below, &mut group.between);
                 below = &layer.h;
             }
             step += 1;
@@ -145,15 +148,15 @@ impl<S: IntSimd> Group<'_, S> {
     fn head(&mut self) {
         let (s, plan) = (self.s, self.plan);
         let Some(top) = self.layers.last() else { return };
-        let mut sums = [s.splat(0); ROWS];
+        let product = Term::new(&plan.head, &top.h, Rounding::new(s, 0));
         for tile in 0..plan.head.tiles() {
-            plan.head.times(s, tile, &top.h, &mut sums);
             let rows = plan.head.tile(tile);
-            let to = self.scores[rows.start * S::LANES..].chunks_exact_mut(S::LANES);
-            for ((sum, &bias), to) in
-                sums.iter().zip(&plan.head_biases[rows.start..]).zip(to).take(rows.len())
+            let to = &mut self.scores[rows.start * S::LANES..];
+            product.write(s, tile, to);
+            for (to, &bias) in
+                to.chunks_exact_mut(S::LANES).zip(&plan.head_biases[rows.start..]).take(rows.len())
             {
-                s.store(s.add(*sum, s.splat(bias)), to);
+                s.store(s.add(s.load(to), s.splat(bias)), to);
             }
         }
     }
@@ -194,6 +197,6 @@ fn normalize<S: IntSimd>(s: S, plan: &InputPlan, counts: &[i32], input: &mut [i3
 
 #[inline(always)]
 fn scaled<S: IntSimd>(s: S, n: S::V, scale: FeatureScale) -> S::V {
-    let product = s.sub(s.mul(n, s.splat(scale.factor)), s.splat(scale.offset));
-    Rounding::new(s, scale.shift).of(s, product)
+    let product = s.add(s.mul(n, s.splat(scale.factor)), s.splat(scale.added));
+    s.shr(product, s.splat(scale.shift as i32))
 }

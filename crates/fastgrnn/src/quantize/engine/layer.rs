@@ -1,10 +1,10 @@
 //! A layer's step for a group of sequences: its products, tile by tile of its units.
 
-use super::cell::CellTile;
-use super::curve::{Rounding, saturated};
+use super::cell::{Cuts, Rule};
+use super::curve::saturated;
 use super::plan::{FactorsPlan, LayerPlan};
 use crate::simd::Buffer;
-use crate::simd::int::{IntSimd, ROWS, Table};
+use crate::simd::int::{IntSimd, ROWS, Rounding, Term};
 use fastgrnn_runtime::int::{Kind, Place};
 
 /// The state of a layer: a vector of lanes for each pair of units.
@@ -17,11 +17,13 @@ pub(super) struct LayerState {
     pub(super) cut: Buffer<i32>,
 }
 
-/// What lies between the factors of W and of U, a vector for each pair.
-#[derive(Default)]
+/// What layers need in the course of a step.
 pub(super) struct Between {
+    /// What lies between the factors of W and of U, a vector for each pair.
     w: Buffer<i32>,
     u: Buffer<i32>,
+    /// Sums of a tile, a vector for each row of up to four blocks.
+    sums: Buffer<i32>,
 }
 
 impl Between {
@@ -30,7 +32,7 @@ impl Between {
             let rank = layers.iter().map(|l| of(l).rank()).max().unwrap_or(0);
             Buffer::zeros(rank.div_ceil(2) * S::LANES)
         };
-        Self { w: most(|l| &l.w), u: most(|l| &l.u) }
+        Self { w: most(|l| &l.w), u: most(|l| &l.u), sums: Buffer::zeros(4 * ROWS * S::LANES) }
     }
 }
 
@@ -57,55 +59,48 @@ impl LayerState {
 
     /// Replaces the state by the next one, reading `input` (a vector for each pair of features).
     #[inline(always)]
-    pub(super) fn step<S: IntSimd>(
-        &mut self,
-        s: S,
-        plan: &LayerPlan,
-        table: &Table,
-        input: &[i32],
-        between: &mut Between,
-    ) {
-        let mut cut = [s.splat(0); Place::ALL.len()];
-        let w =
-            project(s, &plan.w, plan.shifts.w2, input, &mut between.w, &mut cut[Place::ProjectedW as usize]);
-        let u = project(
-            s,
-            &plan.u,
-            plan.shifts.u2,
-            &self.h,
-            &mut between.u,
-            &mut cut[Place::ProjectedU as usize],
-        );
-        let mut cell = CellTile::new(s, plan, table);
-        let rounds = [Rounding::new(s, plan.shifts.w1), Rounding::new(s, plan.shifts.u1)];
-        let (mut of_w, mut of_u) = ([s.splat(0); ROWS], [s.splat(0); ROWS]);
+    pub(super) fn step<S: IntSimd>(&mut self, s: S, rule: &Rule<S>, input: &[i32], between: &mut Between) {
+        let plan = rule.plan;
+        let shifts = &plan.shifts;
+        let Between { w, u, sums } = between;
+        let (w, w_cut) = project(s, &plan.w, shifts.w2, input, w, sums);
+        let (u, u_cut) = project(s, &plan.u, shifts.u2, &self.h, u, sums);
+        let mut cuts = Cuts::none(s);
         for tile in 0..plan.u.first[0].tiles() {
-            let rows = plan.u.first[0].tile(tile);
             for (block, (w1, u1)) in plan.w.first.iter().zip(&plan.u.first).enumerate() {
-                w1.times(s, tile, w, &mut of_w);
-                u1.times(s, tile, u, &mut of_u);
-                for r in 0..ROWS {
-                    (of_w[r], of_u[r]) = (rounds[0].of(s, of_w[r]), rounds[1].of(s, of_u[r]));
+                let w = Term::new(w1, w, rule.sums[0]);
+                let u = Term::new(u1, u, rule.sums[1]);
+                let (to, behind) = sums[block * ROWS * S::LANES..].split_at_mut(ROWS * S::LANES);
+                if plan.kind == Kind::Gru && block == 2 {
+                    w.write(s, tile, to);
+                    u.write(s, tile, behind);
+                } else {
+                    w.write_sum(&u, s, tile, to);
                 }
-                cell.set_sums(block, &of_w, &of_u);
             }
-            cell.first = rows.start;
-            cell.units = rows.end.min(plan.hidden) - rows.start;
-            cell.gate_and_update(&mut cut);
-            if plan.kind == Kind::Lstm {
-                cell.remember(&mut self.c[rows.start * S::LANES..], &mut cut);
-            }
+            let rows = plan.u.first[0].tile(tile);
             let pairs = rows.start / 2 * S::LANES..rows.end / 2 * S::LANES;
-            cell.blend(&self.h[pairs.clone()], &mut self.next[pairs], &mut cut[Place::State as usize]);
+            let units = rows.start..rows.end.min(plan.hidden);
+            let memory = self.c.get_mut(units.start * S::LANES..).unwrap_or(&mut []);
+            rule.next(units, sums, &self.h[pairs.clone()], &mut self.next[pairs], memory, &mut cuts);
         }
         std::mem::swap(&mut self.h, &mut self.next);
-        for (total, cut) in self.cut.chunks_exact_mut(S::LANES).zip(cut) {
+        for (place, cut) in [
+            (Place::ProjectedW, w_cut),
+            (Place::ProjectedU, u_cut),
+            (Place::Recurrent, cuts.recurrent),
+            (Place::Update, cuts.update),
+            (Place::Memory, cuts.memory),
+            (Place::State, cuts.state),
+        ] {
+            let total = &mut self.cut[place as usize * S::LANES..];
             s.store(s.add(s.load(total), cut), total);
         }
     }
 }
 
-/// What the first factor is multiplied with: `v`, or the second factor's product with it.
+/// What the first factor is multiplied with: `v`, or the second factor's product with it; and the
+/// saturations of that.
 #[inline(always)]
 fn project<'a, S: IntSimd>(
     s: S,
@@ -113,20 +108,20 @@ fn project<'a, S: IntSimd>(
     shift: u32,
     v: &'a [i32],
     between: &'a mut Buffer<i32>,
-    cut: &mut S::V,
-) -> &'a [i32] {
-    let Some(second) = &factors.second else { return v };
-    let round = Rounding::new(s, shift);
-    let mut sums = [s.splat(0); ROWS];
+    sums: &mut [i32],
+) -> (&'a [i32], S::V) {
+    let mut cut = s.splat(0);
+    let Some(second) = &factors.second else { return (v, cut) };
+    let product = Term::new(second, v, Rounding::new(s, shift));
     for tile in 0..second.tiles() {
-        second.times(s, tile, v, &mut sums);
+        product.write(s, tile, sums);
         let rows = second.tile(tile);
-        let to = between[rows.start / 2 * S::LANES..].chunks_exact_mut(S::LANES);
-        for (pair, to) in sums.as_chunks::<2>().0[..rows.len() / 2].iter().zip(to) {
-            let low = saturated(s, round.of(s, pair[0]), cut);
-            let high = saturated(s, round.of(s, pair[1]), cut);
+        let to = between[rows.start / 2 * S::LANES..rows.end / 2 * S::LANES].chunks_exact_mut(S::LANES);
+        for (sums, to) in sums.chunks_exact(2 * S::LANES).zip(to) {
+            let low = saturated(s, s.load(sums), &mut cut);
+            let high = saturated(s, s.load(&sums[S::LANES..]), &mut cut);
             s.store(s.pair(low, high), to);
         }
     }
-    between
+    (between, cut)
 }

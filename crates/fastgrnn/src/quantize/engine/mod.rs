@@ -75,12 +75,14 @@ impl IntegerEngine {
 
     /// The one that suits `sequences` sequences on each thread.
     fn for_set(sequences: usize) -> Self {
-        let mut all = Self::available();
+        let all = Self::available();
+        let best = all.last().copied().unwrap_or(Self::Scalar);
         // Few sequences leave most lanes of wide vectors empty.
         match sequences {
-            0..=1 => Self::Scalar,
-            2..=8 if all.contains(&Self::Avx2) => Self::Avx2,
-            _ => all.pop().unwrap_or(Self::Scalar),
+            0 => Self::Scalar,
+            1..=16 if all.contains(&Self::Avx2) => Self::Avx2,
+            1..8 if best == Self::Portable => Self::Scalar,
+            _ => best,
         }
     }
 }
@@ -106,11 +108,13 @@ impl IntegerModel {
         indices: &[u32],
         threads: usize,
     ) -> Option<IntegerScores> {
+        let view = self.view();
+        let lsb = &self.network.input.lsb;
         // Networks made by hand may hold another number of units of counts than inputs.
-        if engine == IntegerEngine::Scalar || self.network.input.lsb.len() != self.view().inputs() {
+        if engine == IntegerEngine::Scalar || lsb.len() != view.inputs() {
             return Some(self.scores_scalar(x, indices, threads));
         }
-        let job = Job { model: self, x, indices, threads };
+        let job = Job { plan: Plan::new(&view, lsb), x, indices, threads };
         match engine {
             IntegerEngine::Scalar => None,
             IntegerEngine::Portable => Some(job.run(PortableInt)),
@@ -128,7 +132,7 @@ impl IntegerModel {
 
 /// Sequences to be scored.
 struct Job<'a> {
-    model: &'a IntegerModel,
+    plan: Plan,
     x: &'a Sequences,
     indices: &'a [u32],
     threads: usize,
@@ -136,7 +140,7 @@ struct Job<'a> {
 
 impl Job<'_> {
     fn run<S: IntSimd>(&self, s: S) -> IntegerScores {
-        let plan = &Plan::new(&self.model.view(), &self.model.network.input.lsb);
+        let plan = &self.plan;
         let steps = |at: usize| self.x.get(self.indices[at] as usize).len() / plan.inputs();
         // Positions in `indices`, the longest sequences first: lanes of a group end together.
         let mut order: Vec<usize> = (0..self.indices.len()).collect();

@@ -1,9 +1,9 @@
 //! An integer network as the vectors read it: weights packed once, constants in 32 bits.
 
 use super::super::model::HostModel;
-use super::curve::Curve;
+use super::curve::offset;
 use crate::simd::int::{Rows, Table};
-use fastgrnn_runtime::int::{Kind, Layer, Matrix, Shifts};
+use fastgrnn_runtime::int::{Kind, Layer, Matrix, Nonlinearity, Shifts};
 
 /// A network, ready for groups of sequences.
 pub(super) struct Plan {
@@ -27,7 +27,8 @@ pub(super) struct InputPlan {
 #[derive(Clone, Copy, Default)]
 pub(super) struct FeatureScale {
     pub(super) factor: i32,
-    pub(super) offset: i32,
+    /// The rounding's half less the offset.
+    pub(super) added: i32,
     pub(super) shift: u32,
 }
 
@@ -35,13 +36,13 @@ pub(super) struct FeatureScale {
 pub(super) struct LayerPlan {
     pub(super) kind: Kind,
     pub(super) hidden: usize,
-    pub(super) gate: Curve,
-    pub(super) update: Curve,
+    pub(super) gate: Nonlinearity,
+    pub(super) update: Nonlinearity,
     pub(super) shifts: Shifts,
     pub(super) w: FactorsPlan,
     pub(super) u: FactorsPlan,
-    /// Bias vectors, their shift applied.
-    pub(super) biases: Vec<Vec<i32>>,
+    /// The biases of each unit, their shift and the nonlinearity's [`offset`] applied.
+    pub(super) biases: Vec<[i32; 4]>,
     /// α of each unit.
     pub(super) alpha: Vec<i32>,
     pub(super) beta: i32,
@@ -62,7 +63,7 @@ impl Plan {
         let mut scales: Vec<FeatureScale> = Vec::new();
         for d in 0..model.inputs() {
             let (offset, factor, shift) = model.input_scale(d);
-            scales.push(FeatureScale { factor, offset, shift });
+            scales.push(FeatureScale { factor, added: ((1 << shift) >> 1) - offset, shift });
         }
         // A feature that is not there is 0.
         scales.resize(scales.len().next_multiple_of(2), FeatureScale::default());
@@ -96,22 +97,50 @@ impl LayerPlan {
         let (kind, hidden) = (layer.kind(), layer.hidden());
         let has_alpha = matches!(kind, Kind::FastRnn | Kind::FastRnnVector);
         let units = || 0..hidden;
-        let shifts = *layer.shifts();
+        let (shifts, vectors) = (*layer.shifts(), layer.bias_vectors());
+        let bias = |vector: usize, unit: usize| {
+            if vector >= vectors {
+                return 0;
+            }
+            let offset = match before(kind, vector) {
+                Before::Gate => offset(layer.gate(), shifts.sums),
+                Before::Update => offset(layer.update(), shifts.sums),
+                Before::Neither => 0,
+            };
+            layer.bias(vector, unit) + offset
+        };
         Self {
             kind,
             hidden,
-            gate: Curve { function: layer.gate(), bits: shifts.sums },
-            update: Curve { function: layer.update(), bits: shifts.sums },
+            gate: layer.gate(),
+            update: layer.update(),
             shifts,
             w: FactorsPlan::new(layer.w(), hidden),
             u: FactorsPlan::new(layer.u(), hidden),
-            biases: (0..layer.bias_vectors()).map(|v| units().map(|k| layer.bias(v, k)).collect()).collect(),
+            biases: units().map(|k| [0, 1, 2, 3].map(|v| bias(v, k))).collect(),
             alpha: units().map(|k| if has_alpha { layer.alpha(k) } else { 0 }).collect(),
             beta: layer.beta(),
             zeta: layer.zeta(),
             nu: layer.nu(),
             start: (0..layer.state_len()).map(|i| layer.start(i)).collect(),
         }
+    }
+}
+
+/// The nonlinearity that follows a bias.
+enum Before {
+    Gate,
+    Update,
+    /// A GRU's product in between.
+    Neither,
+}
+
+fn before(kind: Kind, vector: usize) -> Before {
+    match (kind, vector) {
+        (Kind::Rnn | Kind::FastRnn | Kind::FastRnnVector, _) => Before::Update,
+        (Kind::FastGrnn | Kind::Ugrnn, 1) | (Kind::Gru | Kind::Lstm, 2) => Before::Update,
+        (Kind::Gru, 3) => Before::Neither,
+        _ => Before::Gate,
     }
 }
 

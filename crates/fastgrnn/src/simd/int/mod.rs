@@ -8,12 +8,14 @@
 //! Everything a kernel calls must be `#[inline(always)]`.
 mod portable;
 mod product;
+#[cfg(target_arch = "x86_64")]
 mod twice;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
 pub(crate) use portable::PortableInt;
-pub(crate) use product::{ROWS, Rows};
+pub(crate) use product::{ROWS, Rows, Term};
+#[cfg(target_arch = "x86_64")]
 pub(crate) use twice::Twice;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use x86::{Avx2Int, Avx512Int, Avx512Vnni};
@@ -108,6 +110,12 @@ pub(crate) trait IntSimd: Copy + Send + Sync + 'static {
         self.or(self.and(low, self.splat(0xFFFF)), self.shl(high, self.splat(16)))
     }
 
+    /// The size of numbers, of which none is the least there is.
+    #[inline(always)]
+    fn abs(self, v: Self::V) -> Self::V {
+        self.max(v, self.sub(self.splat(0), v))
+    }
+
     /// The low half of a pair.
     #[inline(always)]
     fn low(self, pair: Self::V) -> Self::V {
@@ -118,5 +126,33 @@ pub(crate) trait IntSimd: Copy + Send + Sync + 'static {
     #[inline(always)]
     fn high(self, pair: Self::V) -> Self::V {
         self.shr(pair, self.splat(16))
+    }
+}
+
+/// `v / 2^shift` rounded, halves up: floor((v + 2^(shift−1)) / 2^shift), or v for a shift of 0.
+#[derive(Clone, Copy)]
+pub(crate) struct Rounding<S: IntSimd> {
+    /// What is added before the shift.
+    half: S::V,
+    by: S::V,
+    shift: u32,
+}
+
+impl<S: IntSimd> Rounding<S> {
+    #[inline(always)]
+    pub(crate) fn new(s: S, shift: u32) -> Self {
+        Self::plus(s, shift, 0)
+    }
+
+    /// The rounded quotient plus a constant, at no cost.
+    #[inline(always)]
+    pub(crate) fn plus(s: S, shift: u32, constant: i32) -> Self {
+        let half = ((1 << shift) >> 1) + (constant << shift);
+        Self { half: s.splat(half), by: s.splat(shift as i32), shift }
+    }
+
+    #[inline(always)]
+    pub(crate) fn of(self, s: S, v: S::V) -> S::V {
+        s.shr(s.add(v, self.half), self.by)
     }
 }

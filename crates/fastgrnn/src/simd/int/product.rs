@@ -5,7 +5,7 @@
 //! matrix are 0. Weights lie in the order in which they are read, two to a 32-bit word. A tile of
 //! few weights lists them instead, as many for each row as the longest needs.
 
-use super::IntSimd;
+use super::{IntSimd, Rounding};
 use std::ops::Range;
 
 /// Most rows of a tile.
@@ -78,26 +78,95 @@ impl Rows {
         tile_rows(self.rows, self.tiles.len(), tile)
     }
 
-    /// The sums of a tile's rows: the matrix times `v`, which holds a vector of lanes for each
-    /// pair of columns. Entries of `sums` beyond the tile stay what they are.
+    /// Adds the products of a tile's rows to `totals`: the matrix times `v`, which holds a vector
+    /// of lanes for each pair of columns. `R` is the tile's number of rows.
     #[inline(always)]
-    pub(crate) fn times<S: IntSimd>(&self, s: S, tile: usize, v: &[i32], sums: &mut [S::V; ROWS]) {
+    fn add<S: IntSimd, const R: usize>(&self, s: S, tile: usize, v: &[i32], totals: &mut [S::V; R]) {
         let v = &v[..self.pairs * S::LANES];
-        match (&self.tiles[tile], self.tile(tile).len()) {
-            (Tile::Dense(words), 2) => dense::<S, 2>(s, words, v, sums),
-            (Tile::Dense(words), 4) => dense::<S, 4>(s, words, v, sums),
-            (Tile::Dense(words), 6) => dense::<S, 6>(s, words, v, sums),
-            (Tile::Dense(words), _) => dense::<S, 8>(s, words, v, sums),
-            // SAFETY: `Tile::new` lists pairs below `self.pairs` only, and `v` has a vector for
-            // each of those.
-            (Tile::Listed(entries), rows) => unsafe {
-                match rows {
-                    2 => listed::<S, 2>(s, entries, v, sums),
-                    4 => listed::<S, 4>(s, entries, v, sums),
-                    6 => listed::<S, 6>(s, entries, v, sums),
-                    _ => listed::<S, 8>(s, entries, v, sums),
+        match &self.tiles[tile] {
+            Tile::Dense(words) => {
+                for (words, v) in words.as_chunks::<R>().0.iter().zip(v.chunks_exact(S::LANES)) {
+                    let x = s.load(v);
+                    for (total, &word) in totals.iter_mut().zip(words) {
+                        *total = s.madd(*total, x, s.splat(word));
+                    }
                 }
-            },
+            }
+            Tile::Listed(entries) => {
+                for entries in entries.as_chunks::<R>().0 {
+                    for (total, entry) in totals.iter_mut().zip(entries) {
+                        // SAFETY: `Tile::new` lists pairs below `self.pairs` only, and `v` has a
+                        // vector for each of those.
+                        let x = unsafe { s.read(v.as_ptr().add(entry.pair as usize * S::LANES)) };
+                        *total = s.madd(*total, x, s.splat(entry.word));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A product and the rounding shift that follows it.
+#[derive(Clone, Copy)]
+pub(crate) struct Term<'a, S: IntSimd> {
+    matrix: &'a Rows,
+    v: &'a [i32],
+    round: Rounding<S>,
+}
+
+impl<'a, S: IntSimd> Term<'a, S> {
+    /// `matrix · v`, where `v` holds a vector of lanes for each pair of columns.
+    #[inline(always)]
+    pub(crate) fn new(matrix: &'a Rows, v: &'a [i32], round: Rounding<S>) -> Self {
+        Self { matrix, v, round }
+    }
+
+    /// Writes a vector for each row of a tile.
+    #[inline(always)]
+    pub(crate) fn write(&self, s: S, tile: usize, to: &mut [i32]) {
+        match self.matrix.tile(tile).len() {
+            2 => self.write_rows::<2>(s, tile, to),
+            4 => self.write_rows::<4>(s, tile, to),
+            6 => self.write_rows::<6>(s, tile, to),
+            _ => self.write_rows::<8>(s, tile, to),
+        }
+    }
+
+    #[inline(always)]
+    fn write_rows<const R: usize>(&self, s: S, tile: usize, to: &mut [i32]) {
+        let mut totals = [s.splat(0); R];
+        self.matrix.add(s, tile, self.v, &mut totals);
+        for (to, total) in to.chunks_exact_mut(S::LANES).zip(totals) {
+            s.store(self.round.of(s, total), to);
+        }
+    }
+
+    /// Writes the sum of two products of matrices with the same number of rows.
+    ///
+    /// Both share their sums, by R(a, s) + R(b, t) = R(R(a, s) · 2^t + b, t): that must not
+    /// overflow with the larger shift first.
+    #[inline(always)]
+    pub(crate) fn write_sum(&self, other: &Self, s: S, tile: usize, to: &mut [i32]) {
+        let self_first = self.round.shift >= other.round.shift;
+        let (first, last) = if self_first { (self, other) } else { (other, self) };
+        match self.matrix.tile(tile).len() {
+            2 => first.write_rows_with::<2>(last, s, tile, to),
+            4 => first.write_rows_with::<4>(last, s, tile, to),
+            6 => first.write_rows_with::<6>(last, s, tile, to),
+            _ => first.write_rows_with::<8>(last, s, tile, to),
+        }
+    }
+
+    #[inline(always)]
+    fn write_rows_with<const R: usize>(&self, last: &Self, s: S, tile: usize, to: &mut [i32]) {
+        let mut totals = [s.splat(0); R];
+        self.matrix.add(s, tile, self.v, &mut totals);
+        for total in &mut totals {
+            *total = s.shl(self.round.of(s, *total), last.round.by);
+        }
+        last.matrix.add(s, tile, last.v, &mut totals);
+        for (to, total) in to.chunks_exact_mut(S::LANES).zip(totals) {
+            s.store(last.round.of(s, total), to);
         }
     }
 }
@@ -118,37 +187,6 @@ impl Tile {
         let nothing = Entry { pair: 0, word: 0 };
         let entry = |i: usize| lists[i % rows].get(i / rows).copied().unwrap_or(nothing);
         Self::Listed((0..longest * rows).map(entry).collect())
-    }
-}
-
-#[inline(always)]
-fn dense<S: IntSimd, const R: usize>(s: S, words: &[i32], v: &[i32], sums: &mut [S::V; ROWS]) {
-    let mut totals = [s.splat(0); R];
-    for (words, v) in words.as_chunks::<R>().0.iter().zip(v.chunks_exact(S::LANES)) {
-        let x = s.load(v);
-        for (total, &word) in totals.iter_mut().zip(words) {
-            *total = s.madd(*total, x, s.splat(word));
-        }
-    }
-    for (sum, total) in sums.iter_mut().zip(totals) {
-        *sum = total;
-    }
-}
-
-/// # Safety
-/// `v` must have a vector for each listed pair.
-#[inline(always)]
-unsafe fn listed<S: IntSimd, const R: usize>(s: S, entries: &[Entry], v: &[i32], sums: &mut [S::V; ROWS]) {
-    let mut totals = [s.splat(0); R];
-    for entries in entries.as_chunks::<R>().0 {
-        for (total, entry) in totals.iter_mut().zip(entries) {
-            // SAFETY: the caller promises the vector.
-            let x = unsafe { s.read(v.as_ptr().add(entry.pair as usize * S::LANES)) };
-            *total = s.madd(*total, x, s.splat(entry.word));
-        }
-    }
-    for (sum, total) in sums.iter_mut().zip(totals) {
-        *sum = total;
     }
 }
 
@@ -175,12 +213,17 @@ mod tests {
                 .map(|(col, lane)| at(col, lane) & 0xFFFF | at(col + 1, lane) << 16)
                 .collect();
             for tile in 0..packed.tiles() {
-                let mut sums = [[0; 8]; ROWS];
-                packed.times(PortableInt, tile, &pairs, &mut sums);
-                for (row, sum) in packed.tile(tile).zip(sums).filter(|(row, _)| *row < rows) {
-                    for (lane, &sum) in sum.iter().enumerate() {
+                let mut sums = [[0; ROWS * 8]; 2];
+                let [one, two] =
+                    [0, 3].map(|shift| Term::new(&packed, &pairs, Rounding::new(PortableInt, shift)));
+                one.write(PortableInt, tile, &mut sums[0]);
+                one.write_sum(&two, PortableInt, tile, &mut sums[1]);
+                for (r, row) in packed.tile(tile).enumerate().filter(|(_, row)| *row < rows) {
+                    for lane in 0..lanes {
                         let product = |col| i32::from(matrix[row * cols + col]) * at(col, lane);
-                        assert_eq!(sum, (0..cols).map(product).sum::<i32>(), "{rows} {cols} {row} {lane}");
+                        let sum: i32 = (0..cols).map(product).sum();
+                        let expected = [sum, sum + (sum + 4).div_euclid(8)];
+                        assert_eq!(sums.map(|s| s[r * lanes + lane]), expected, "{rows} {cols} {row} {lane}");
                     }
                 }
             }
