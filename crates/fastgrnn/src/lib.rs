@@ -27,6 +27,7 @@
 //! | [`model`] | the trained model and its file |
 //! | [`train`] | optimisers, schedules, the training run, checkpoints |
 //! | [`quantize`] | integers instead of floats: grids, calibration, the device image |
+//! | [`device`] | boards: their memory and clock |
 //! | [`compare`] | two models on the same data: agreement, drift of states, saturation |
 //! | [`pareto`] | accuracy against bytes: networks for a budget, what each compression costs |
 //! | [`files`] | files that are there whole or not at all |
@@ -37,6 +38,7 @@ pub mod bench;
 pub mod cells;
 pub mod compare;
 pub mod data;
+pub mod device;
 pub mod engine;
 pub mod files;
 mod initial;
