@@ -22,7 +22,7 @@ impl IntegerNetwork {
         out.extend([self.head_shift as u8, self.score_bits() as i8 as u8]);
         out.extend(words(&self.head_biases));
         if self.needs_table() {
-            out.extend(table().into_iter().flat_map(u16::to_le_bytes));
+            out.extend(sigmoid_table().into_iter().flat_map(u16::to_le_bytes));
         }
         let length = (out.len() as u32).to_le_bytes();
         out[4..8].copy_from_slice(&length);
@@ -128,8 +128,8 @@ fn write_lists(out: &mut Vec<u8>, lines: usize, length: usize, entry: impl Fn(us
     true
 }
 
-/// The table of the smooth nonlinearities.
-fn table() -> [u16; TABLE_LEN] {
+/// The table that `sigmoid` and `tanh` read (section 4).
+pub fn sigmoid_table() -> [u16; TABLE_LEN] {
     std::array::from_fn(|i| match i {
         64 => 32_757,
         i => ((Nonlinearity::Sigmoid.value(i as f64 / 8.0) - 0.5) * 65_536.0).round() as u16,

@@ -26,6 +26,7 @@ pub use engine::{IntegerEngine, IntegerScores};
 pub use error::QuantizeError;
 pub(crate) use file::Scales;
 pub use grid::Grid;
+pub use image::sigmoid_table;
 pub use matrices::MatrixSize;
 pub use model::{HostModel, IntegerModel, quantize};
 pub use network::{InputScale, IntegerFactors, IntegerLayer, IntegerMatrix, IntegerNetwork};

@@ -1,0 +1,134 @@
+//! Nonlinearities in C: one function for each that is used at a scale.
+
+use fastgrnn::cells::Nonlinearity;
+use std::collections::BTreeMap;
+
+/// The nonlinearities of a network, by the name of their C function.
+#[derive(Default)]
+pub(super) struct Curves {
+    functions: BTreeMap<String, String>,
+    table: bool,
+}
+
+/// A value that a nonlinearity returns.
+pub(super) struct Value {
+    /// Its C type.
+    pub(super) ctype: &'static str,
+    /// The name of the function.
+    pub(super) function: String,
+    /// Fraction bits of the value.
+    pub(super) bits: i32,
+}
+
+impl Curves {
+    /// A gate: 15 fraction bits. `uint16_t` from 0 to 32768, or `int32_t` if it may be negative.
+    pub(super) fn gate(&mut self, f: Nonlinearity, sums: u32) -> Value {
+        match f {
+            Nonlinearity::QuantTanh => {
+                let name = format!("quant_tanh_gate_{sums}");
+                let body = format!(
+                    "FG_INLINE int32_t {name}(int32_t t)\n{{\n    t = t > {most} ? {most} : t < -{most} ? -{most} : t;\n    return t * {scale};\n}}\n",
+                    most = c32(1 << sums),
+                    scale = c32(1 << (15 - sums)),
+                );
+                self.add(name, body, "int32_t", 15)
+            }
+            Nonlinearity::Tanh => Value { ctype: "int32_t", ..self.update(f, sums) },
+            _ => self.update(f, sums),
+        }
+    }
+
+    /// An update: as many fraction bits as it says, within 16 bits.
+    pub(super) fn update(&mut self, f: Nonlinearity, sums: u32) -> Value {
+        let limit = |shift: u32| c32(1_i64 << (sums + shift));
+        match f {
+            Nonlinearity::QuantTanh => {
+                let name = format!("quant_tanh_{sums}");
+                // Kept with the bits of its argument: 1 with 15 of them would not fit.
+                let body = format!(
+                    "FG_INLINE int16_t {name}(int32_t t)\n{{\n    return (int16_t)(t > {most} ? {most} : t < -{most} ? -{most} : t);\n}}\n",
+                    most = limit(0)
+                );
+                self.add(name, body, "int16_t", sums as i32)
+            }
+            Nonlinearity::QuantSigm | Nonlinearity::QuantSigm4 => {
+                let (name, half, shift) = match f {
+                    Nonlinearity::QuantSigm => ("quant_sigm", 0, 14 - sums),
+                    _ => ("quant_sigm4", 1, 13 - sums),
+                };
+                let name = format!("{name}_{sums}");
+                let body = format!(
+                    "FG_INLINE uint16_t {name}(int32_t t)\n{{\n    t += {middle};\n    return (uint16_t)((uint16_t)(t > {most} ? {most} : t < 0 ? 0 : t) << {shift});\n}}\n",
+                    middle = limit(half),
+                    most = limit(half + 1),
+                );
+                self.add(name, body, "uint16_t", 15)
+            }
+            Nonlinearity::Relu => {
+                let name = format!("relu_{sums}");
+                let scaled = if sums >= 11 {
+                    format!("round_shift(t, {})", sums - 11)
+                } else {
+                    format!("t * {}", c32(1 << (11 - sums)))
+                };
+                let body = format!(
+                    "FG_INLINE int16_t {name}(int32_t t)\n{{\n    t = t > {most} ? {most} : t < 0 ? 0 : t;\n    t = {scaled};\n    return (int16_t)(t > 32767 ? 32767 : t);\n}}\n",
+                    most = limit(4)
+                );
+                self.add(name, body, "int16_t", 11)
+            }
+            Nonlinearity::Tanh => {
+                let name = format!("tanh_{sums}");
+                let body = format!(
+                    "static int16_t {name}(int32_t t)\n{{\n    const uint16_t value = look_up_{sums}(2 * (t < 0 ? (t < -{most} ? {most} : -t) : t > {most} ? {most} : t));\n    return t < 0 ? (int16_t)(-(int16_t)value) : (int16_t)value;\n}}\n",
+                    most = limit(3)
+                );
+                self.look_up(sums);
+                self.add(name, body, "int16_t", 15)
+            }
+            Nonlinearity::Sigmoid => {
+                let name = format!("sigmoid_{sums}");
+                let body = format!(
+                    "static uint16_t {name}(int32_t t)\n{{\n    const uint16_t value = (uint16_t)((look_up_{sums}(t < 0 ? (t < -{most} ? {most} : -t) : t > {most} ? {most} : t) + 1u) >> 1);\n    return (uint16_t)(t < 0 ? 16384u - value : 16384u + value);\n}}\n",
+                    most = limit(3)
+                );
+                self.look_up(sums);
+                self.add(name, body, "uint16_t", 15)
+            }
+        }
+    }
+
+    /// Whether the table of the smooth functions is read.
+    pub(super) fn needs_table(&self) -> bool {
+        self.table
+    }
+
+    /// The functions.
+    pub(super) fn text(&self) -> String {
+        self.functions.values().map(|f| format!("{f}\n")).collect()
+    }
+
+    fn look_up(&mut self, sums: u32) {
+        self.table = true;
+        let width = sums - 3;
+        let name = format!("look_up_{sums}");
+        // The table ends at 32757, so values are below 2^15; between two entries lies less than 2^11.
+        let body = format!(
+            "/* sigmoid(u) - 1/2 with 16 fraction bits, for u >= 0 with {sums}. */\nstatic uint16_t {name}(int32_t u)\n{{\n    const uint8_t i = (uint8_t)((uint32_t)u >> {width});\n    const uint16_t rest = (uint16_t)((uint32_t)u & {mask}u);\n    uint16_t low, high;\n    if (((uint32_t)u >> {width}) >= 64u) {{\n        return FG_UWORD(sigmoid_table + 64);\n    }}\n    low = FG_UWORD(sigmoid_table + i);\n    high = FG_UWORD(sigmoid_table + i + 1);\n    return (uint16_t)(low + (((uint32_t)(uint16_t)(high - low) * rest + {half}u) >> {width}));\n}}\n",
+            mask = (1 << width) - 1,
+            half = 1 << (width - 1),
+        );
+        // Functions are written in the order of their names: this one before those that call it.
+        self.functions.insert(format!(" {name}"), body);
+    }
+
+    fn add(&mut self, name: String, body: String, ctype: &'static str, bits: i32) -> Value {
+        self.functions.entry(name.clone()).or_insert(body);
+        Value { ctype, function: name, bits }
+    }
+}
+
+/// A constant of 32 bits: an `int` may have 16.
+fn c32(value: i64) -> String {
+    format!("(int32_t){value}")
+}

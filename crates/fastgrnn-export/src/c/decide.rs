@@ -1,0 +1,75 @@
+//! Scores, class and confidence (sections 6 and 7).
+
+use super::matrix::Rows;
+use super::text::{counter, times};
+use fastgrnn::quantize::IntegerNetwork;
+use fastgrnn_runtime::int::Meaning;
+
+/// The function `classify` and what it needs.
+pub(super) fn code(name: &str, network: &IntegerNetwork, h: &str, head: &Rows) -> String {
+    let outputs = network.head_biases.len();
+    let k = counter(outputs);
+    let bias = times("(int32_t)FG_WORD(head_b + k)", network.head_shift);
+    let row = head.add("p", h, "sum");
+    let falls =
+        if network.meaning == Meaning::Values { String::new() } else { falling(network.score_bits()) };
+    let (class, confidence) = match network.meaning {
+        Meaning::Classes => (
+            "best",
+            format!(
+                "        uint32_t all = 0;
+        for (k = 0; k < {outputs}; k++) {{
+            all += falling((uint32_t)scores[best] - (uint32_t)scores[k]);
+        }}
+        *confidence = (uint8_t)(8355840u / all);\n"
+            ),
+        ),
+        Meaning::Binary => (
+            "(uint16_t)(scores[0] > 0 ? 1 : 0)",
+            "        *confidence = (uint8_t)(8355840u / (32768u + falling(magnitude(scores[0]))));\n".into(),
+        ),
+        Meaning::OneAgainstAll => (
+            "best",
+            "        const uint32_t own = falling(magnitude(scores[best]));
+        *confidence = (uint8_t)(255u * (scores[best] >= 0 ? (uint32_t)32768u : own) / (32768u + own));\n"
+                .into(),
+        ),
+        Meaning::Values => ("best", "        *confidence = 0;\n".into()),
+    };
+    let magnitude = match network.meaning {
+        Meaning::Binary | Meaning::OneAgainstAll => {
+            "static uint32_t magnitude(int32_t v)\n{\n    return v < 0 ? 0u - (uint32_t)v : (uint32_t)v;\n}\n\n"
+        }
+        Meaning::Classes | Meaning::Values => "",
+    };
+    format!(
+        "{falls}{magnitude}uint16_t {name}_classify(const {name}_state *state, int32_t *scores, uint8_t *confidence)
+{{
+    const int8_t *p = head;
+    {k} k, best = 0;
+    for (k = 0; k < {outputs}; k++) {{
+        int32_t sum = {bias};
+        {row}
+        scores[k] = sum;
+        if (sum > scores[best]) {{
+            best = k;
+        }}
+    }}
+    if (confidence != 0) {{
+{confidence}    }}
+    return {class};
+}}
+"
+    )
+}
+
+/// `falling` for scores with these fraction bits.
+fn falling(bits: i32) -> String {
+    let scale = if bits >= 11 {
+        format!("d >>= {};", bits - 11)
+    } else {
+        let shift = 11 - bits;
+        format!("d = d > {}u ? 65535u : d << {shift};", 65_535 >> shift)
+    };
+    include_str!("parts/falling.c").replace("@SCALE@", &scale) + "\n"
+}

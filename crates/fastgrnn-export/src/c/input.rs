@@ -1,0 +1,50 @@
+//! From counts to the network's input (section 1).
+
+use super::text::{Tables, counter, rounded, times};
+use fastgrnn::quantize::InputScale;
+
+/// The function `normalise`.
+pub(super) fn code(input: &InputScale, tables: &mut Tables) -> String {
+    let features = input.factors.len();
+    tables.words("offsets", &input.offsets);
+    let extra = |&factor: &u16| u32::from(factor >> 14);
+    let first = input.factors.first().map_or(0, extra);
+    let same = input.factors.iter().all(|f| extra(f) == first);
+    let offset = times("(int32_t)FG_WORD(offsets + d)", input.offset_shift);
+    let body = if same {
+        let factors: Vec<u16> = input.factors.iter().map(|f| f & 0x3FFF).collect();
+        tables.unsigned_words("factors", &factors);
+        let product = format!("(int32_t)counts[d] * (int16_t)FG_UWORD(factors + d) - {offset}");
+        format!("        x[d] = saturate({});\n", rounded(&product, (input.shift + 4 * first) as i32))
+    } else {
+        tables.unsigned_words("factors", &input.factors);
+        format!(
+            "        const uint16_t factor = FG_UWORD(factors + d);
+        const uint8_t shift = (uint8_t)({} + 4 * (factor >> 14));
+        x[d] = saturate(round_shift_by((int32_t)counts[d] * (int16_t)(factor & 0x3FFF) - {offset}, shift));\n",
+            input.shift
+        )
+    };
+    // A shift known only when the code runs: no chain of single shifts on an AVR.
+    let helper = if same {
+        ""
+    } else {
+        "static int32_t round_shift_by(int32_t v, uint8_t s)
+{
+    for (; s >= 8; s = (uint8_t)(s - 8)) {
+        v = s == 8 ? round_shift(v, 8) : shift_right(v, 8);
+    }
+    if (s != 0) {
+        for (; s > 1; s--) {
+            v = shift_right(v, 1);
+        }
+        v = round_shift(v, 1);
+    }
+    return v;
+}\n\n"
+    };
+    let k = counter(features);
+    format!(
+        "{helper}static void normalise(const int16_t *counts, int16_t *x)\n{{\n    {k} d;\n    for (d = 0; d < {features}; d++) {{\n{body}    }}\n}}\n\n"
+    )
+}

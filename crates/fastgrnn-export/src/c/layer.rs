@@ -1,0 +1,211 @@
+//! A layer's step: both products, then every unit's rule (sections 2 to 5).
+
+use super::curve::Curves;
+use super::matrix::Rows;
+use super::text::{Tables, counter, rounded, times};
+use super::{Part, straight, update};
+use fastgrnn::cells::CellKind;
+use fastgrnn::quantize::{IntegerFactors, IntegerLayer, IntegerMatrix};
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+/// The C of a layer.
+pub(super) struct LayerCode {
+    /// The function `layerN` and what it calls. `@NAME@` stands for the prefix.
+    pub(super) functions: String,
+    /// Members of the state struct.
+    pub(super) members: String,
+    /// Statements that set the state to its start.
+    pub(super) reset: String,
+    /// Entries of the state.
+    pub(super) state: usize,
+    /// Bytes of buffers on the stack.
+    pub(super) scratch: usize,
+}
+
+/// One of the two products of a step.
+pub(super) struct Side<'a> {
+    /// `w` or `u`.
+    pub(super) letter: char,
+    /// The matrix, or its first factor.
+    pub(super) first: &'a IntegerMatrix,
+    /// The second factor.
+    second: Option<&'a IntegerMatrix>,
+    /// Shift after the second factor.
+    inner: u32,
+    /// Shift after the first.
+    pub(super) outer: u32,
+    /// What the first factor is multiplied with.
+    pub(super) vector: String,
+}
+
+impl<'a> Side<'a> {
+    fn new(letter: char, factors: &'a IntegerFactors, [inner, outer]: [u32; 2], input: &str) -> Self {
+        let second = factors.second.as_ref();
+        let vector = if second.is_some() { format!("m{letter}") } else { input.to_string() };
+        Self { letter, first: &factors.first, second, inner, outer, vector }
+    }
+}
+
+/// Writes layer `index`.
+pub(super) fn code(
+    index: usize,
+    layer: &IntegerLayer,
+    in_line: bool,
+    tables: &mut Tables,
+    parts: &mut BTreeSet<Part>,
+    curves: &mut Curves,
+) -> LayerCode {
+    let cell = &layer.cell;
+    let (hidden, s) = (cell.hidden, &layer.shifts);
+    let blocks = layer.w.first.rows / hidden;
+    let h = format!("state->h{index}");
+    let w = Side::new('w', &layer.w, [s.w2, s.w1], "x");
+    let u = Side::new('u', &layer.u, [s.u2, s.u1], &h);
+    // The product with the larger shift first: see "Why nothing overflows".
+    let sides = if w.outer >= u.outer { [&w, &u] } else { [&u, &w] };
+
+    let mut functions = String::new();
+    let mut body = String::new();
+    let mut scratch = 0;
+    for side in [&w, &u] {
+        let Some(second) = side.second else { continue };
+        let (rank, vector) = (second.cols, &side.vector);
+        scratch += 2 * rank;
+        let input = if side.letter == 'w' { "x" } else { &h };
+        if in_line {
+            let function = format!("project_{}{index}", side.letter);
+            functions.push_str(&straight::projection(&function, second, side.inner));
+            let _ = writeln!(body, "    {function}({input}, {vector});");
+        } else {
+            let rows = Rows::transposed(second, parts);
+            let table = format!("{}2_{index}", side.letter);
+            tables.bytes(&table, &rows.bytes);
+            let _ = write!(
+                body,
+                "    p = {table};\n    for (k = 0; k < {rank}; k++) {{\n        int32_t sum = 0;\n        {}\n        {vector}[k] = saturate({});\n    }}\n",
+                rows.add("p", input, "sum"),
+                rounded("sum", side.inner as i32)
+            );
+        }
+    }
+
+    // Biases lie unit by unit, as they are read.
+    let biases: Vec<i16> = (0..hidden).flat_map(|k| layer.biases.iter().map(move |b| b[k])).collect();
+    tables.words(&format!("b_{index}"), &biases);
+    if cell.kind == CellKind::FastRnnVector {
+        tables.unsigned_words(&format!("alpha_{index}"), &layer.alpha);
+    }
+
+    // Sums of one unit, one a block; a GRU's last block keeps U's apart, behind the others.
+    let gru = cell.kind == CellKind::Gru;
+    let sums = blocks + usize::from(gru);
+    // With U in factors nothing reads the old state once mu is there, so the new one replaces it.
+    let (target, after) = if layer.u.second.is_some() || in_line {
+        (format!("{h}[k]"), String::new())
+    } else {
+        scratch += 2 * hidden;
+        (
+            "next[k]".to_string(),
+            format!("    for (k = 0; k < {hidden}; k++) {{\n        {h}[k] = next[k];\n    }}\n"),
+        )
+    };
+    let counter = counter(
+        hidden
+            .max(layer.w.second.as_ref().map_or(0, |m| m.cols))
+            .max(layer.u.second.as_ref().map_or(0, |m| m.cols)),
+    );
+    let unit = update::code(index, layer, &target, curves, parts);
+
+    let mut local = String::new();
+    if in_line {
+        functions.push_str(&straight::sums(index, sides, hidden, blocks, gru));
+        scratch += 4 * sums * hidden;
+        let _ = write!(local, "    int32_t all[{}];\n    const int32_t *sum = all;\n", sums * hidden);
+        let _ = writeln!(body, "    sums{index}({}, {}, all);", w.vector, u.vector);
+        let _ = write!(body, "    for (k = 0; k < {hidden}; k++, sum += {sums}) {{\n{unit}    }}\n{after}");
+    } else {
+        // Unit by unit: its rows of all blocks, one after the other.
+        let order: Vec<usize> = (0..hidden).flat_map(|k| (0..blocks).map(move |b| b * hidden + k)).collect();
+        let mut add = |side: &Side, sum: &str| {
+            let rows = Rows::ordered(side.first, &order, parts);
+            let table = format!("{}1_{index}", side.letter);
+            tables.bytes(&table, &rows.bytes);
+            let _ = writeln!(local, "    const int8_t *{0} = {0}1_{index};", side.letter);
+            rows.add(&side.letter.to_string(), &side.vector, sum)
+        };
+        scratch += 4 * sums;
+        let inner = if gru {
+            let (first, second) = (add(sides[0], "one"), add(sides[1], "two"));
+            // W's and U's parts by name, so that the last block finds them.
+            let (w_sum, u_sum) = if sides[0].letter == 'w' { ("one", "two") } else { ("two", "one") };
+            format!(
+                "            int32_t one = 0, two = 0;\n            {first}\n            {second}\n            sum[b] = {};\n            if (b < 2) {{\n                sum[b] += {u};\n            }} else {{\n                sum[3] = {u};\n            }}\n",
+                rounded(w_sum, w.outer as i32),
+                u = rounded(u_sum, u_outer(&u)),
+            )
+        } else {
+            let first = add(sides[0], "one");
+            let between = times(&rounded("one", sides[0].outer as i32), sides[1].outer);
+            let second = add(sides[1], "one");
+            format!(
+                "            int32_t one = 0;\n            {first}\n            one = {between};\n            {second}\n            sum[b] = {};\n",
+                rounded("one", sides[1].outer as i32)
+            )
+        };
+        let _ = writeln!(local, "    int32_t sum[{sums}];");
+        let (open, close, inner) = if blocks == 1 {
+            let indent =
+                inner.replace("\n            ", "\n        ").replacen("            ", "        ", 1);
+            (String::new(), "", indent.replace("sum[b]", "sum[0]"))
+        } else {
+            (format!("        for (b = 0; b < {blocks}; b++) {{\n"), "        }\n", inner)
+        };
+        if blocks > 1 {
+            local.push_str("    uint8_t b;\n");
+        }
+        let _ =
+            write!(body, "    for (k = 0; k < {hidden}; k++) {{\n{open}{inner}{close}{unit}    }}\n{after}");
+        if w.second.is_some() || u.second.is_some() {
+            local.push_str("    const int8_t *p;\n");
+        }
+        if !after.is_empty() {
+            let _ = writeln!(local, "    int16_t next[{hidden}];");
+        }
+    }
+    for side in [&w, &u] {
+        if let Some(second) = side.second {
+            let _ = writeln!(local, "    int16_t {}[{}];", side.vector, second.cols);
+        }
+    }
+    let _ = writeln!(local, "    const int16_t *bias = b_{index};\n    {counter} k;");
+    let _ = write!(
+        functions,
+        "static void layer{index}(@NAME@_state *state, const int16_t *x)\n{{\n{local}{body}}}\n\n"
+    );
+
+    let memory = cell.kind == CellKind::Lstm;
+    let mut members = format!("    int16_t h{index}[{hidden}];\n");
+    let mut reset = String::new();
+    if !layer.start.is_empty() {
+        tables.words(&format!("start_{index}"), &layer.start);
+    }
+    for (nth, letter) in ['h', 'c'].into_iter().take(1 + usize::from(memory)).enumerate() {
+        if nth == 1 {
+            let _ = writeln!(members, "    int16_t c{index}[{hidden}];");
+        }
+        let start = match layer.start.is_empty() {
+            true => "0".to_string(),
+            false => format!("FG_WORD(start_{index} + {} + k)", nth * hidden),
+        };
+        let _ = write!(
+            reset,
+            "    for (k = 0; k < {hidden}; k++) {{\n        state->{letter}{index}[k] = {start};\n    }}\n"
+        );
+    }
+    LayerCode { functions, members, reset, state: hidden * (1 + usize::from(memory)), scratch }
+}
+
+fn u_outer(side: &Side) -> i32 {
+    side.outer as i32
+}

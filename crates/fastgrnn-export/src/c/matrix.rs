@@ -1,0 +1,106 @@
+//! Rows of weights as tables, and the call that adds one to a sum.
+
+use super::Part;
+use fastgrnn::quantize::IntegerMatrix;
+use std::collections::BTreeSet;
+
+/// How rows are stored; each has a kernel of its own in `parts`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Storage {
+    /// Every weight.
+    Dense,
+    /// Entries that are there, with byte offsets: at most 128 columns.
+    Sparse,
+    /// Entries that are there, with distances: any number of columns.
+    SparseFar,
+}
+
+/// Rows of a matrix, one after the other.
+pub(super) struct Rows {
+    storage: Storage,
+    cols: usize,
+    /// The table.
+    pub(super) bytes: Vec<i8>,
+}
+
+impl Rows {
+    /// The rows of `matrix` in their smallest form.
+    pub(super) fn new(matrix: &IntegerMatrix, parts: &mut BTreeSet<Part>) -> Self {
+        let order: Vec<usize> = (0..matrix.rows).collect();
+        Self::ordered(matrix, &order, parts)
+    }
+
+    /// The rows of `matrix` in a given order.
+    pub(super) fn ordered(matrix: &IntegerMatrix, order: &[usize], parts: &mut BTreeSet<Part>) -> Self {
+        let row = |r: usize| &matrix.entries[r * matrix.cols..(r + 1) * matrix.cols];
+        Self::of(matrix.cols, order.iter().map(|&r| row(r).to_vec()).collect(), parts)
+    }
+
+    /// The columns of `matrix` as rows.
+    pub(super) fn transposed(matrix: &IntegerMatrix, parts: &mut BTreeSet<Part>) -> Self {
+        let column = |c: usize| matrix.entries.iter().skip(c).step_by(matrix.cols).copied().collect();
+        Self::of(matrix.rows, (0..matrix.cols).map(column).collect(), parts)
+    }
+
+    fn of(cols: usize, rows: Vec<Vec<i8>>, parts: &mut BTreeSet<Part>) -> Self {
+        let (storage, part) =
+            if cols <= 128 { (Storage::Sparse, Part::Sparse) } else { (Storage::SparseFar, Part::SparseFar) };
+        let sparse: Vec<i8> = rows.iter().flat_map(|row| listed(row, storage)).collect();
+        let dense: Vec<i8> = rows.concat();
+        let (storage, part, bytes) = if sparse.len() < dense.len() {
+            (storage, part, sparse)
+        } else {
+            (Storage::Dense, Part::Dense, dense)
+        };
+        parts.insert(part);
+        Self { storage, cols, bytes }
+    }
+
+    /// The statement that adds the row at `pointer` times `vector` to `sum` and moves on.
+    pub(super) fn add(&self, pointer: &str, vector: &str, sum: &str) -> String {
+        match self.storage {
+            Storage::Dense => format!("{pointer} = dense_row({pointer}, {vector}, {}, &{sum});", self.cols),
+            Storage::Sparse => format!("{pointer} = sparse_row({pointer}, {vector}, &{sum});"),
+            Storage::SparseFar => format!("{pointer} = sparse_far_row({pointer}, {vector}, &{sum});"),
+        }
+    }
+}
+
+/// A row as the number of its entries and pairs of place and weight.
+fn listed(row: &[i8], storage: Storage) -> Vec<i8> {
+    let there = || row.iter().enumerate().filter(|&(_, &w)| w != 0);
+    if storage == Storage::Sparse {
+        let pairs = there().flat_map(|(c, &w)| [(2 * c) as u8 as i8, w]);
+        return std::iter::once(there().count() as u8 as i8).chain(pairs).collect();
+    }
+    let (mut pairs, mut at) = (Vec::new(), 0);
+    for (c, &w) in there() {
+        while c - at > 255 {
+            pairs.extend([255_u8 as i8, 0]);
+            at += 255;
+        }
+        pairs.extend([(c - at) as u8 as i8, w]);
+        at = c;
+    }
+    let count = (pairs.len() / 2) as u16;
+    let mut out: Vec<i8> = count.to_le_bytes().iter().map(|&b| b as i8).collect();
+    out.extend(pairs);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gaps_of_more_than_a_byte_are_bridged_by_weights_of_nothing() {
+        let mut row = vec![0; 600];
+        (row[0], row[599]) = (5, -7);
+        assert_eq!(listed(&row, Storage::SparseFar), [4, 0, 0, 5, -1, 0, -1, 0, 89, -7]);
+    }
+
+    #[test]
+    fn short_rows_list_byte_offsets() {
+        assert_eq!(listed(&[0, 3, 0, -4], Storage::Sparse), [2, 2, 3, 6, -4]);
+    }
+}

@@ -1,0 +1,36 @@
+/* floor(v / 2^s). A compiler may shift a negative number as it likes: where it does not do so
+   arithmetically, the second form, which shifts only positive numbers, is taken instead. */
+FG_INLINE int32_t shift_right(int32_t v, uint8_t s)
+{
+    if ((((int32_t)-1) >> 1) != -1) {
+        return s == 0 ? v
+                      : (int32_t)(((uint32_t)v + 0x80000000u) >> s) - (int32_t)(0x80000000u >> s);
+    }
+#if defined(__AVR__)
+    /* An AVR shifts by one bit or by whole bytes; written as one shift, this becomes a loop. */
+    if ((s & 24) == 24) {
+        v >>= 24;
+    } else if (s & 16) {
+        v >>= 16;
+    } else if (s & 8) {
+        v >>= 8;
+    }
+    FG_KEEP(v);
+    if ((s & 7) > 0) { v >>= 1; FG_KEEP(v); }
+    if ((s & 7) > 1) { v >>= 1; FG_KEEP(v); }
+    if ((s & 7) > 2) { v >>= 1; FG_KEEP(v); }
+    if ((s & 7) > 3) { v >>= 1; FG_KEEP(v); }
+    if ((s & 7) > 4) { v >>= 1; FG_KEEP(v); }
+    if ((s & 7) > 5) { v >>= 1; FG_KEEP(v); }
+    if ((s & 7) > 6) { v >>= 1; FG_KEEP(v); }
+    return v;
+#else
+    return v >> s;
+#endif
+}
+
+/* R(v, s): halves round up. */
+FG_INLINE int32_t round_shift(int32_t v, uint8_t s)
+{
+    return s == 0 ? v : shift_right(v + ((int32_t)1 << (s - 1)), s);
+}

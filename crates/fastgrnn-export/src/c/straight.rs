@@ -1,0 +1,114 @@
+//! Products as straight code: each weight a constant in an instruction.
+//!
+//! Rows are taken four at a time, so that an entry of the vector is loaded once for all of them and
+//! sums stay in registers even where there are only eight.
+
+use super::layer::Side;
+use super::text::{rounded, times};
+use fastgrnn::quantize::IntegerMatrix;
+use std::fmt::Write;
+
+/// Rows that share their loads.
+const TOGETHER: usize = 4;
+
+/// The function `void name(const int16_t *v, int16_t *out)`: the product of the transposed matrix,
+/// shifted and saturated.
+pub(super) fn projection(name: &str, matrix: &IntegerMatrix, shift: u32) -> String {
+    let mut text =
+        format!("static void {name}(const int16_t *v, int16_t *out)\n{{\n    int32_t x, s0, s1, s2, s3;\n");
+    for first in (0..matrix.cols).step_by(TOGETHER) {
+        let outputs: Vec<usize> = (first..matrix.cols.min(first + TOGETHER)).collect();
+        clear(&mut text, outputs.len());
+        let column = |c: usize, r: usize| matrix.entries[r * matrix.cols + c];
+        products(&mut text, "v", matrix.rows, &outputs, column);
+        for (i, output) in outputs.iter().enumerate() {
+            let _ =
+                writeln!(text, "    out[{output}] = saturate({});", rounded(&format!("s{i}"), shift as i32));
+        }
+        text.push_str("    FG_FENCE();\n");
+    }
+    unused(&mut text, matrix.cols);
+    text.push_str("    (void)v;\n}\n\n");
+    text
+}
+
+/// The function `void sumsN(const int16_t *vw, const int16_t *vu, int32_t *out)`: the sums of both
+/// products, unit by unit, blocks together.
+pub(super) fn sums(index: usize, sides: [&Side; 2], hidden: usize, blocks: usize, gru: bool) -> String {
+    let mut text = format!(
+        "static void sums{index}(const int16_t *vw, const int16_t *vu, int32_t *out)\n{{\n    int32_t x, s0, s1, s2, s3;\n"
+    );
+    let stride = blocks + usize::from(gru);
+    for block in 0..blocks {
+        let apart = gru && block == 2;
+        for first in (0..hidden).step_by(TOGETHER) {
+            let units: Vec<usize> = (first..hidden.min(first + TOGETHER)).collect();
+            clear(&mut text, units.len());
+            for (nth, side) in sides.iter().enumerate() {
+                let rows: Vec<usize> = units.iter().map(|k| block * hidden + k).collect();
+                let entry = |r: usize, c: usize| side.first.entries[r * side.first.cols + c];
+                products(&mut text, &format!("v{}", side.letter), side.first.cols, &rows, entry);
+                let shift = side.outer as i32;
+                for (i, k) in units.iter().enumerate() {
+                    let sum = format!("s{i}");
+                    let at = k * stride + block + usize::from(side.letter == 'u');
+                    let _ = match (apart, nth) {
+                        (true, 0) => writeln!(text, "    out[{at}] = {}; s{i} = 0;", rounded(&sum, shift)),
+                        (true, _) => writeln!(text, "    out[{at}] = {};", rounded(&sum, shift)),
+                        (false, 0) => {
+                            let between = times(&rounded(&sum, shift), sides[1].outer);
+                            writeln!(text, "    {sum} = {between};")
+                        }
+                        (false, _) => {
+                            writeln!(text, "    out[{}] = {};", k * stride + block, rounded(&sum, shift))
+                        }
+                    };
+                }
+            }
+            text.push_str("    FG_FENCE();\n");
+        }
+    }
+    unused(&mut text, hidden);
+    text.push_str("    (void)vw;\n    (void)vu;\n}\n\n");
+    text
+}
+
+fn clear(text: &mut String, sums: usize) {
+    let all: String = (0..sums).map(|i| format!("s{i} = ")).collect();
+    let _ = writeln!(text, "    {all}0;");
+}
+
+/// Adds the products of `rows` with the vector to s0, s1, ...
+fn products(
+    text: &mut String,
+    vector: &str,
+    cols: usize,
+    rows: &[usize],
+    entry: impl Fn(usize, usize) -> i8,
+) {
+    for c in 0..cols {
+        let there: Vec<(usize, i32)> = rows
+            .iter()
+            .enumerate()
+            .map(|(i, &r)| (i, i32::from(entry(r, c))))
+            .filter(|&(_, w)| w != 0)
+            .collect();
+        if there.is_empty() {
+            continue;
+        }
+        let _ = write!(text, "    x = {vector}[{c}];");
+        for (i, w) in there {
+            let (sign, size) = if w < 0 { ('-', -w) } else { ('+', w) };
+            let _ = write!(text, " s{i} {sign}= {size} * x;");
+        }
+        text.push('\n');
+    }
+}
+
+/// Says that variables beyond the last are there on purpose.
+fn unused(text: &mut String, rows: usize) {
+    let _ = writeln!(text, "    (void)x;");
+    for i in rows.min(TOGETHER)..TOGETHER {
+        let _ = writeln!(text, "    (void)s{i};");
+    }
+}

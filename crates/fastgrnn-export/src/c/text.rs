@@ -1,0 +1,73 @@
+//! Text of constants and tables.
+
+use std::fmt::{Display, Write};
+
+/// The constant tables of a network, and how many bytes they hold.
+#[derive(Default)]
+pub(super) struct Tables {
+    pub(super) text: String,
+    pub(super) total: usize,
+}
+
+impl Tables {
+    /// A table of bytes.
+    pub(super) fn bytes(&mut self, name: &str, values: &[i8]) {
+        self.add("int8_t", name, values);
+    }
+
+    /// A table of signed 16-bit numbers.
+    pub(super) fn words(&mut self, name: &str, values: &[i16]) {
+        self.add("int16_t", name, values);
+    }
+
+    /// A table of unsigned 16-bit numbers.
+    pub(super) fn unsigned_words(&mut self, name: &str, values: &[u16]) {
+        self.add("uint16_t", name, values);
+    }
+
+    fn add<T: Display>(&mut self, kind: &str, name: &str, values: &[T]) {
+        // C has no empty arrays.
+        let len = values.len().max(1);
+        self.total += len * size_of::<T>();
+        let _ = write!(self.text, "static const {kind} {name}[{len}] FG_ROM = {{");
+        for (i, value) in values.iter().enumerate() {
+            let gap = if i % 20 == 0 { "\n    " } else { " " };
+            // The most negative number is the negation of one that an int may not hold.
+            let _ = match value.to_string().as_str() {
+                "-32768" => write!(self.text, "{gap}-32767 - 1,"),
+                text => write!(self.text, "{gap}{text},"),
+            };
+        }
+        if values.is_empty() {
+            self.text.push_str("\n    0");
+        }
+        self.text.push_str("\n};\n");
+    }
+}
+
+/// Strings one after the other.
+pub(super) fn joined(strings: impl IntoIterator<Item = String>, between: &str) -> String {
+    strings.into_iter().collect::<Vec<_>>().join(between)
+}
+
+/// `R(value, shift)`; a negative shift multiplies.
+pub(super) fn rounded(value: &str, shift: i32) -> String {
+    match shift {
+        0 => format!("({value})"),
+        1.. => format!("round_shift({value}, {shift})"),
+        _ => times(value, shift.unsigned_abs()),
+    }
+}
+
+/// `value · 2^bits`, without a left shift of what may be negative.
+pub(super) fn times(value: &str, bits: u32) -> String {
+    match bits {
+        0 => format!("({value})"),
+        _ => format!("({value}) * (int32_t){}", 1_i64 << bits),
+    }
+}
+
+/// The smallest unsigned type that counts to `n`.
+pub(super) fn counter(n: usize) -> &'static str {
+    if n <= 255 { "uint8_t" } else { "uint16_t" }
+}

@@ -1,0 +1,103 @@
+//! The generated C against the runtime: random networks of every cell, every bit of every step.
+
+/// The oracle's generator of networks that a reader accepts.
+#[path = "."]
+mod integer {
+    #![allow(dead_code)]
+    #[path = "../../fastgrnn/tests/integer/image.rs"]
+    pub mod image;
+    #[path = "../../fastgrnn/tests/integer/network.rs"]
+    pub mod network;
+    #[path = "../../fastgrnn/tests/integer/random.rs"]
+    pub mod random;
+    #[path = "../../fastgrnn/tests/integer/rules.rs"]
+    pub mod rules;
+}
+#[path = "c_core/networks.rs"]
+mod networks;
+
+use fastgrnn::quantize::{HostModel, IntegerNetwork};
+use fastgrnn_export::{COptions, Optimize, c_source};
+use integer::random::{CELLS, Case, Manner, case, network};
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::TestRunner;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+const STRICT: [&str; 4] = ["-Wall", "-Wextra", "-Werror", "-pedantic"];
+
+/// What the runtime computes, in the driver's layout.
+fn expected(network: &IntegerNetwork, inputs: &[Vec<i16>]) -> Vec<u8> {
+    let image = network.image();
+    let model = HostModel::read(&image).expect("the generator draws networks that are accepted");
+    let (mut memory, mut scratch) = (vec![0; model.memory_len()], vec![0; model.scratch_len()]);
+    let mut state = model.start(&mut memory, &mut scratch).unwrap();
+    let mut scores = vec![0; model.outputs()];
+    let mut out = Vec::new();
+    for counts in inputs {
+        model.step(&mut state, counts).unwrap();
+        model.scores(&state, &mut scores).unwrap();
+        let decision = model.decide(&scores);
+        out.extend(state.layers().iter().flat_map(|v| v.to_le_bytes()));
+        out.extend(scores.iter().flat_map(|v| v.to_le_bytes()));
+        out.extend((decision.class as u16).to_le_bytes());
+        out.push(decision.confidence);
+    }
+    out
+}
+
+/// Compiles the network's C with the host's compiler and runs it on the inputs.
+fn found(folder: &Path, network: &IntegerNetwork, optimize: Optimize, inputs: &[Vec<i16>]) -> Vec<u8> {
+    let source = c_source(network, &COptions { optimize, ..COptions::default() }).unwrap();
+    std::fs::write(folder.join("model.h"), &source.header).unwrap();
+    std::fs::write(folder.join("model.c"), &source.source).unwrap();
+    std::fs::write(folder.join("driver.c"), include_str!("c_core/driver.c")).unwrap();
+    let status = Command::new("gcc")
+        .current_dir(folder)
+        .args(["-std=c99", "-O1", "-fsanitize=undefined", "-fno-sanitize-recover=all", "-o", "driver"])
+        .args(STRICT)
+        .args(["model.c", "driver.c"])
+        .status()
+        .unwrap();
+    assert!(status.success(), "does not compile:\n{}", source.source);
+    let mut child =
+        Command::new(folder.join("driver")).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let bytes: Vec<u8> = inputs.iter().flatten().flat_map(|v| v.to_le_bytes()).collect();
+    child.stdin.take().unwrap().write_all(&bytes).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "undefined behaviour in:\n{}", source.source);
+    output.stdout
+}
+
+fn agree(network: &IntegerNetwork, inputs: &[Vec<i16>], about: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let expected = expected(network, inputs);
+    for optimize in [Optimize::Size, Optimize::Speed] {
+        assert_eq!(found(folder.path(), network, optimize, inputs), expected, "{about} {optimize:?}");
+    }
+}
+
+#[test]
+fn random_networks_of_every_cell_compute_the_runtimes_bits() {
+    let mut runner = TestRunner::deterministic();
+    for code in CELLS {
+        for manner in [Manner::Wild, Manner::Tame] {
+            for turn in 0..4 {
+                let Case { network, inputs, .. } =
+                    case(code, manner).new_tree(&mut runner).unwrap().current();
+                agree(&networks::integer_network(&network), &inputs, &format!("{code} {manner:?} {turn}"));
+            }
+        }
+    }
+}
+
+#[test]
+fn long_rows_compute_the_runtimes_bits() {
+    let mut runner = TestRunner::deterministic();
+    for (code, sizes) in [(3, vec![140, 10]), (0, vec![2, 150]), (3, vec![300, 3]), (5, vec![3, 129])] {
+        let drawn = network(vec![code], sizes.clone(), Manner::Wild).new_tree(&mut runner).unwrap().current();
+        let inputs = vec![vec![12_345; sizes[0]], vec![-77; sizes[0]], vec![i16::MIN; sizes[0]]];
+        agree(&networks::integer_network(&drawn), &inputs, &format!("{code} {sizes:?}"));
+    }
+}

@@ -1,0 +1,107 @@
+//! The random networks of the integer oracle as [`IntegerNetwork`]s.
+
+use crate::integer::network::{Cell as OracleCell, Curve, Layer, Matrix, Network, Product};
+use fastgrnn::cells::{Cell, CellKind, Nonlinearity};
+use fastgrnn::quantize::{Grid, InputScale, IntegerFactors, IntegerLayer, IntegerMatrix, IntegerNetwork};
+use fastgrnn_runtime::int::{Meaning, Shifts};
+
+/// The same network. Its table is the true one, whatever the oracle's was.
+pub fn integer_network(network: &Network) -> IntegerNetwork {
+    let mut inputs = network.offsets.len();
+    let layers: Vec<IntegerLayer> = network
+        .layers
+        .iter()
+        .map(|l| {
+            let layer = layer(l, inputs);
+            inputs = l.hidden;
+            layer
+        })
+        .collect();
+    let state = layers.last().map_or(0, |l| l.shifts.state as i32);
+    let mut head = matrix(&network.head.a);
+    head.grid.exponent = i32::from(network.head.f_s) - state;
+    IntegerNetwork {
+        input: InputScale {
+            lsb: vec![1.0; network.offsets.len()],
+            offsets: network.offsets.clone(),
+            factors: network.factors.clone(),
+            shift: network.s_x.into(),
+            offset_shift: network.s_n.into(),
+            bits: 8,
+        },
+        layers,
+        head,
+        head_biases: network.head.biases.clone(),
+        head_shift: network.head.s_o.into(),
+        meaning: Meaning::ALL[usize::from(network.meaning)],
+    }
+}
+
+fn layer(l: &Layer, inputs: usize) -> IntegerLayer {
+    let kinds = [
+        CellKind::Rnn,
+        CellKind::FastRnn,
+        CellKind::FastRnnVector,
+        CellKind::FastGrnn,
+        CellKind::Ugrnn,
+        CellKind::Gru,
+        CellKind::Lstm,
+    ];
+    let (alpha, beta, zeta, nu) = match &l.cell {
+        OracleCell::FastRnn { alpha, beta } => (vec![*alpha], *beta, 0, 0),
+        OracleCell::FastRnnVector { alpha, zeta, nu } => (alpha.clone(), 0, *zeta, *nu),
+        OracleCell::FastGrnn { zeta, nu, .. } => (Vec::new(), 0, *zeta, *nu),
+        _ => (Vec::new(), 0, 0, 0),
+    };
+    let (w, w_rank, w2, w1) = product(&l.w);
+    let (u, u_rank, u2, u1) = product(&l.u);
+    let gate = l.cell.gate().map_or(Nonlinearity::QuantSigm, nonlinearity);
+    let cell = Cell::new(kinds[usize::from(l.cell.code())], inputs, l.hidden)
+        .with_nonlinearities(gate, nonlinearity(l.update));
+    IntegerLayer {
+        cell: Cell { rank_w: w_rank, rank_u: u_rank, ..cell },
+        shifts: Shifts {
+            sums: l.f_a.into(),
+            state: l.f_h.into(),
+            memory: l.cell.f_c().into(),
+            bias: l.s_b.into(),
+            w2,
+            w1,
+            u2,
+            u1,
+        },
+        w,
+        u,
+        biases: l.biases.clone(),
+        alpha,
+        beta,
+        zeta,
+        nu,
+        start: l.start.clone().unwrap_or_default(),
+    }
+}
+
+fn product(p: &Product) -> (IntegerFactors, Option<usize>, u32, u32) {
+    match p {
+        Product::Full { a, s1 } => (IntegerFactors { first: matrix(a), second: None }, None, 0, (*s1).into()),
+        Product::Low { a1, a2, s2, s1 } => {
+            let factors = IntegerFactors { first: matrix(a1), second: Some(matrix(a2)) };
+            (factors, Some(a1.columns), (*s2).into(), (*s1).into())
+        }
+    }
+}
+
+fn matrix(m: &Matrix) -> IntegerMatrix {
+    IntegerMatrix { rows: m.rows, cols: m.columns, entries: m.entries.clone(), grid: Grid { exponent: 0 } }
+}
+
+fn nonlinearity(curve: Curve) -> Nonlinearity {
+    match curve {
+        Curve::Tanh => Nonlinearity::Tanh,
+        Curve::Sigmoid => Nonlinearity::Sigmoid,
+        Curve::Relu => Nonlinearity::Relu,
+        Curve::QuantTanh => Nonlinearity::QuantTanh,
+        Curve::QuantSigm => Nonlinearity::QuantSigm,
+        Curve::QuantSigm4 => Nonlinearity::QuantSigm4,
+    }
+}
