@@ -18,10 +18,20 @@ pub(super) struct Value {
     pub(super) function: String,
     /// Fraction bits of the value.
     pub(super) bits: i32,
+    /// Whether it takes the number 1 at its argument's scale as a second argument.
+    pub(super) takes_unity: bool,
+}
+
+impl Value {
+    /// The call.
+    pub(super) fn at(&self, t: &str) -> String {
+        let unity = if self.takes_unity { ", unity" } else { "" };
+        format!("{}({t}{unity})", self.function)
+    }
 }
 
 impl Curves {
-    /// A gate: 15 fraction bits. `uint16_t` from 0 to 32768, or `int32_t` if it may be negative.
+    /// A gate: 15 fraction bits. `fg_gate` from 0 to 32768, or `int32_t` if it may be negative.
     pub(super) fn gate(&mut self, f: Nonlinearity, sums: u32) -> Value {
         match f {
             Nonlinearity::QuantTanh => {
@@ -46,10 +56,11 @@ impl Curves {
                 let name = format!("quant_tanh_{sums}");
                 // Kept with the bits of its argument: 1 with 15 of them would not fit.
                 let body = format!(
-                    "FG_INLINE int16_t {name}(int32_t t)\n{{\n    return (int16_t)(t > {most} ? {most} : t < -{most} ? -{most} : t);\n}}\n",
+                    "FG_INLINE fg_value {name}(int32_t t, int32_t unity)\n{{\n    if (FG_BEYOND(t + unity, {bits})) {{\n        t = t < 0 ? -{most} : {most};\n    }}\n    return (fg_value)t;\n}}\n",
+                    bits = sums + 1,
                     most = limit(0)
                 );
-                self.add(name, body, "int16_t", sums as i32)
+                Value { takes_unity: true, ..self.add(name, body, "fg_value", sums as i32) }
             }
             Nonlinearity::QuantSigm | Nonlinearity::QuantSigm4 => {
                 let (name, half, shift) = match f {
@@ -58,11 +69,12 @@ impl Curves {
                 };
                 let name = format!("{name}_{sums}");
                 let body = format!(
-                    "FG_INLINE uint16_t {name}(int32_t t)\n{{\n    t += {middle};\n    return (uint16_t)((uint16_t)(t > {most} ? {most} : t < 0 ? 0 : t) << {shift});\n}}\n",
-                    middle = limit(half),
+                    "FG_INLINE fg_gate {name}(int32_t t, int32_t unity)\n{{\n    t += {middle};\n    if (FG_BEYOND(t, {bits})) {{\n        t = t < 0 ? 0 : {most};\n    }}\n    return (fg_gate)((fg_gate)t << {shift});\n}}\n",
+                    middle = if half == 0 { "unity" } else { "2 * unity" },
+                    bits = sums + half + 1,
                     most = limit(half + 1),
                 );
-                self.add(name, body, "uint16_t", 15)
+                Value { takes_unity: true, ..self.add(name, body, "fg_gate", 15) }
             }
             Nonlinearity::Relu => {
                 let name = format!("relu_{sums}");
@@ -72,28 +84,28 @@ impl Curves {
                     format!("t * {}", c32(1 << (11 - sums)))
                 };
                 let body = format!(
-                    "FG_INLINE int16_t {name}(int32_t t)\n{{\n    t = t > {most} ? {most} : t < 0 ? 0 : t;\n    t = {scaled};\n    return (int16_t)(t > 32767 ? 32767 : t);\n}}\n",
+                    "FG_INLINE fg_value {name}(int32_t t)\n{{\n    t = t > {most} ? {most} : t < 0 ? 0 : t;\n    t = {scaled};\n    return (fg_value)(t > 32767 ? 32767 : t);\n}}\n",
                     most = limit(4)
                 );
-                self.add(name, body, "int16_t", 11)
+                self.add(name, body, "fg_value", 11)
             }
             Nonlinearity::Tanh => {
                 let name = format!("tanh_{sums}");
                 let body = format!(
-                    "static int16_t {name}(int32_t t)\n{{\n    const uint16_t value = look_up_{sums}(2 * (t < 0 ? (t < -{most} ? {most} : -t) : t > {most} ? {most} : t));\n    return t < 0 ? (int16_t)(-(int16_t)value) : (int16_t)value;\n}}\n",
+                    "static fg_value {name}(int32_t t)\n{{\n    const uint16_t value = look_up_{sums}(2 * (t < 0 ? (t < -{most} ? {most} : -t) : t > {most} ? {most} : t));\n    return (fg_value)(t < 0 ? -(fg_value)value : (fg_value)value);\n}}\n",
                     most = limit(3)
                 );
                 self.look_up(sums);
-                self.add(name, body, "int16_t", 15)
+                self.add(name, body, "fg_value", 15)
             }
             Nonlinearity::Sigmoid => {
                 let name = format!("sigmoid_{sums}");
                 let body = format!(
-                    "static uint16_t {name}(int32_t t)\n{{\n    const uint16_t value = (uint16_t)((look_up_{sums}(t < 0 ? (t < -{most} ? {most} : -t) : t > {most} ? {most} : t) + 1u) >> 1);\n    return (uint16_t)(t < 0 ? 16384u - value : 16384u + value);\n}}\n",
+                    "static fg_gate {name}(int32_t t)\n{{\n    const fg_gate value = (fg_gate)((look_up_{sums}(t < 0 ? (t < -{most} ? {most} : -t) : t > {most} ? {most} : t) + 1u) >> 1);\n    return (fg_gate)(t < 0 ? 16384 - value : 16384 + value);\n}}\n",
                     most = limit(3)
                 );
                 self.look_up(sums);
-                self.add(name, body, "uint16_t", 15)
+                self.add(name, body, "fg_gate", 15)
             }
         }
     }
@@ -124,7 +136,7 @@ impl Curves {
 
     fn add(&mut self, name: String, body: String, ctype: &'static str, bits: i32) -> Value {
         self.functions.entry(name.clone()).or_insert(body);
-        Value { ctype, function: name, bits }
+        Value { ctype, function: name, bits, takes_unity: false }
     }
 }
 

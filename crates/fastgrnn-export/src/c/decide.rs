@@ -10,7 +10,7 @@ pub(super) fn code(name: &str, network: &IntegerNetwork, h: &str, head: &Rows) -
     let outputs = network.head_biases.len();
     let k = counter(outputs);
     let bias = times("(int32_t)FG_WORD(head_b + k)", network.head_shift);
-    let row = head.add("p", h, "sum");
+    let row = head.call("p", h);
     let falls =
         if network.meaning == Meaning::Values { String::new() } else { falling(network.score_bits()) };
     let (class, confidence) = match network.meaning {
@@ -48,10 +48,10 @@ pub(super) fn code(name: &str, network: &IntegerNetwork, h: &str, head: &Rows) -
     const int8_t *p = head;
     {k} k, best = 0;
     for (k = 0; k < {outputs}; k++) {{
-        int32_t sum = {bias};
-        {row}
-        scores[k] = sum;
-        if (sum > scores[best]) {{
+        const fg_row row = {row};
+        p = row.next;
+        scores[k] = row.sum + {bias};
+        if (scores[k] > scores[best]) {{
             best = k;
         }}
     }}

@@ -3,8 +3,8 @@
 use super::text::{Tables, counter, rounded, times};
 use fastgrnn::quantize::InputScale;
 
-/// The function `normalise`.
-pub(super) fn code(input: &InputScale, tables: &mut Tables) -> String {
+/// The function `normalise`, which writes numbers of the C type `kind`.
+pub(super) fn code(input: &InputScale, kind: &str, tables: &mut Tables) -> String {
     let features = input.factors.len();
     tables.words("offsets", &input.offsets);
     let extra = |&factor: &u16| u32::from(factor >> 14);
@@ -14,14 +14,14 @@ pub(super) fn code(input: &InputScale, tables: &mut Tables) -> String {
     let body = if same {
         let factors: Vec<u16> = input.factors.iter().map(|f| f & 0x3FFF).collect();
         tables.unsigned_words("factors", &factors);
-        let product = format!("(int32_t)counts[d] * (int16_t)FG_UWORD(factors + d) - {offset}");
+        let product = format!("multiply_us(FG_UWORD(factors + d), counts[d]) - {offset}");
         format!("        x[d] = saturate({});\n", rounded(&product, (input.shift + 4 * first) as i32))
     } else {
         tables.unsigned_words("factors", &input.factors);
         format!(
             "        const uint16_t factor = FG_UWORD(factors + d);
         const uint8_t shift = (uint8_t)({} + 4 * (factor >> 14));
-        x[d] = saturate(round_shift_by((int32_t)counts[d] * (int16_t)(factor & 0x3FFF) - {offset}, shift));\n",
+        x[d] = saturate(round_shift_by(multiply_us((uint16_t)(factor & 0x3FFF), counts[d]) - {offset}, shift));\n",
             input.shift
         )
     };
@@ -45,6 +45,6 @@ pub(super) fn code(input: &InputScale, tables: &mut Tables) -> String {
     };
     let k = counter(features);
     format!(
-        "{helper}static void normalise(const int16_t *counts, int16_t *x)\n{{\n    {k} d;\n    for (d = 0; d < {features}; d++) {{\n{body}    }}\n}}\n\n"
+        "{helper}static void normalise(const int16_t *counts, {kind} *x)\n{{\n    {k} d;\n    for (d = 0; d < {features}; d++) {{\n{body}    }}\n}}\n\n"
     )
 }

@@ -2,7 +2,7 @@
 
 use super::curve::Curves;
 use super::matrix::Rows;
-use super::text::{Tables, counter, rounded, times};
+use super::text::{Tables, counter, rounded};
 use super::{Part, straight, update};
 use fastgrnn::cells::CellKind;
 use fastgrnn::quantize::{IntegerFactors, IntegerLayer, IntegerMatrix};
@@ -37,13 +37,24 @@ pub(super) struct Side<'a> {
     pub(super) outer: u32,
     /// What the first factor is multiplied with.
     pub(super) vector: String,
+    /// The C type of its entries.
+    pub(super) kind: &'static str,
 }
 
 impl<'a> Side<'a> {
-    fn new(letter: char, factors: &'a IntegerFactors, [inner, outer]: [u32; 2], input: &str) -> Self {
+    fn new(
+        letter: char,
+        factors: &'a IntegerFactors,
+        [inner, outer]: [u32; 2],
+        input: (&str, &'static str),
+        between: &'static str,
+    ) -> Self {
         let second = factors.second.as_ref();
-        let vector = if second.is_some() { format!("m{letter}") } else { input.to_string() };
-        Self { letter, first: &factors.first, second, inner, outer, vector }
+        let (vector, kind) = match second {
+            Some(_) => (format!("m{letter}"), between),
+            None => (input.0.to_string(), input.1),
+        };
+        Self { letter, first: &factors.first, second, inner, outer, vector, kind }
     }
 }
 
@@ -60,8 +71,11 @@ pub(super) fn code(
     let (hidden, s) = (cell.hidden, &layer.shifts);
     let blocks = layer.w.first.rows / hidden;
     let h = format!("state->h{index}");
-    let w = Side::new('w', &layer.w, [s.w2, s.w1], "x");
-    let u = Side::new('u', &layer.u, [s.u2, s.u1], &h);
+    // Straight code reads whole words fastest; loops keep to 16 bits, for RAM.
+    let between = if in_line { "int32_t" } else { "int16_t" };
+    let x_kind = if index == 0 { between } else { "int16_t" };
+    let w = Side::new('w', &layer.w, [s.w2, s.w1], ("x", x_kind), between);
+    let u = Side::new('u', &layer.u, [s.u2, s.u1], (&h, "int16_t"), between);
     // The product with the larger shift first: see "Why nothing overflows".
     let sides = if w.outer >= u.outer { [&w, &u] } else { [&u, &w] };
 
@@ -71,11 +85,11 @@ pub(super) fn code(
     for side in [&w, &u] {
         let Some(second) = side.second else { continue };
         let (rank, vector) = (second.cols, &side.vector);
-        scratch += 2 * rank;
-        let input = if side.letter == 'w' { "x" } else { &h };
+        scratch += if in_line { 4 } else { 2 } * rank;
+        let (input, kind) = if side.letter == 'w' { ("x", x_kind) } else { (h.as_str(), "int16_t") };
         if in_line {
             let function = format!("project_{}{index}", side.letter);
-            functions.push_str(&straight::projection(&function, second, side.inner));
+            functions.push_str(&straight::projection(&function, kind, second, side.inner));
             let _ = writeln!(body, "    {function}({input}, {vector});");
         } else {
             let rows = Rows::transposed(second, parts);
@@ -83,9 +97,9 @@ pub(super) fn code(
             tables.bytes(&table, &rows.bytes);
             let _ = write!(
                 body,
-                "    p = {table};\n    for (k = 0; k < {rank}; k++) {{\n        int32_t sum = 0;\n        {}\n        {vector}[k] = saturate({});\n    }}\n",
-                rows.add("p", input, "sum"),
-                rounded("sum", side.inner as i32)
+                "    p = {table};\n    for (k = 0; k < {rank}; k++) {{\n        row = {};\n        p = row.next;\n        {vector}[k] = saturate({});\n    }}\n",
+                rows.call("p", input),
+                rounded("row.sum", side.inner as i32)
             );
         }
     }
@@ -121,39 +135,41 @@ pub(super) fn code(
     if in_line {
         functions.push_str(&straight::sums(index, sides, hidden, blocks, gru));
         scratch += 4 * sums * hidden;
-        let _ = write!(local, "    int32_t all[{}];\n    const int32_t *sum = all;\n", sums * hidden);
-        let _ = writeln!(body, "    sums{index}({}, {}, all);", w.vector, u.vector);
-        let _ = write!(body, "    for (k = 0; k < {hidden}; k++, sum += {sums}) {{\n{unit}    }}\n{after}");
+        let _ = writeln!(local, "    int32_t sum[{}];", sums * hidden);
+        let _ = writeln!(
+            body,
+            "    sums{index}({}, {}, sum);\n    units{index}(state, sum);",
+            w.vector, u.vector
+        );
+        // By itself: among products, registers would be short.
+        let _ = write!(
+            functions,
+            "FG_ALONE void units{index}(@NAME@_state *state, const int32_t *sum)\n{{\n    const int16_t *bias = b_{index};\n    {counter} k;\n{}    for (k = 0; k < {hidden}; k++) {{\n{}        sum += {sums};\n    }}\n}}\n\n",
+            unit.constants, unit.text
+        );
     } else {
         // Unit by unit: its rows of all blocks, one after the other.
         let order: Vec<usize> = (0..hidden).flat_map(|k| (0..blocks).map(move |b| b * hidden + k)).collect();
-        let mut add = |side: &Side, sum: &str| {
+        let mut row = |side: &Side| {
             let rows = Rows::ordered(side.first, &order, parts);
             let table = format!("{}1_{index}", side.letter);
             tables.bytes(&table, &rows.bytes);
             let _ = writeln!(local, "    const int8_t *{0} = {0}1_{index};", side.letter);
-            rows.add(&side.letter.to_string(), &side.vector, sum)
+            rows.call(&side.letter.to_string(), &side.vector)
         };
         scratch += 4 * sums;
-        let inner = if gru {
-            let (first, second) = (add(sides[0], "one"), add(sides[1], "two"));
-            // W's and U's parts by name, so that the last block finds them.
-            let (w_sum, u_sum) = if sides[0].letter == 'w' { ("one", "two") } else { ("two", "one") };
-            format!(
-                "            int32_t one = 0, two = 0;\n            {first}\n            {second}\n            sum[b] = {};\n            if (b < 2) {{\n                sum[b] += {u};\n            }} else {{\n                sum[3] = {u};\n            }}\n",
-                rounded(w_sum, w.outer as i32),
-                u = rounded(u_sum, u_outer(&u)),
-            )
-        } else {
-            let first = add(sides[0], "one");
-            let between = times(&rounded("one", sides[0].outer as i32), sides[1].outer);
-            let second = add(sides[1], "one");
-            format!(
-                "            int32_t one = 0;\n            {first}\n            one = {between};\n            {second}\n            sum[b] = {};\n",
-                rounded("one", sides[1].outer as i32)
-            )
+        let (w_row, u_row) = (row(&w), row(&u));
+        let [from_w, from_u] = [w.outer, u.outer].map(|shift| rounded("row.sum", shift as i32));
+        let u_total = match gru {
+            true => format!("            sum[b < 2 ? b : 3] += {from_u};\n"),
+            false => format!("            sum[b] += {from_u};\n"),
         };
-        let _ = writeln!(local, "    int32_t sum[{sums}];");
+        // The sum that a GRU's last block keeps apart starts from nothing.
+        let clear = if gru { "        sum[3] = 0;\n" } else { "" };
+        let inner = format!(
+            "            row = {w_row};\n            w = row.next;\n            sum[b] = {from_w};\n            row = {u_row};\n            u = row.next;\n{u_total}"
+        );
+        let _ = writeln!(local, "    int32_t sum[{sums}];\n    fg_row row;");
         let (open, close, inner) = if blocks == 1 {
             let indent =
                 inner.replace("\n            ", "\n        ").replacen("            ", "        ", 1);
@@ -164,8 +180,11 @@ pub(super) fn code(
         if blocks > 1 {
             local.push_str("    uint8_t b;\n");
         }
-        let _ =
-            write!(body, "    for (k = 0; k < {hidden}; k++) {{\n{open}{inner}{close}{unit}    }}\n{after}");
+        let _ = write!(
+            body,
+            "    for (k = 0; k < {hidden}; k++) {{\n{clear}{open}{inner}{close}{}    }}\n{after}",
+            unit.text
+        );
         if w.second.is_some() || u.second.is_some() {
             local.push_str("    const int8_t *p;\n");
         }
@@ -175,13 +194,16 @@ pub(super) fn code(
     }
     for side in [&w, &u] {
         if let Some(second) = side.second {
-            let _ = writeln!(local, "    int16_t {}[{}];", side.vector, second.cols);
+            let _ = writeln!(local, "    {between} {}[{}];", side.vector, second.cols);
         }
     }
-    let _ = writeln!(local, "    const int16_t *bias = b_{index};\n    {counter} k;");
+    if !in_line {
+        let _ = writeln!(local, "    const int16_t *bias = b_{index};\n    {counter} k;");
+        local.push_str(&unit.constants);
+    }
     let _ = write!(
         functions,
-        "static void layer{index}(@NAME@_state *state, const int16_t *x)\n{{\n{local}{body}}}\n\n"
+        "FG_ALONE void layer{index}(@NAME@_state *state, const {x_kind} *x)\n{{\n{local}{body}}}\n\n"
     );
 
     let memory = cell.kind == CellKind::Lstm;
@@ -200,12 +222,8 @@ pub(super) fn code(
         };
         let _ = write!(
             reset,
-            "    for (k = 0; k < {hidden}; k++) {{\n        state->{letter}{index}[k] = {start};\n    }}\n"
+            "    for (k = 0; k < {hidden}; k++) {{\n        state->{letter}{index}[k] = {start};\n        FG_FENCE(); /* no call of memset */\n    }}\n"
         );
     }
     LayerCode { functions, members, reset, state: hidden * (1 + usize::from(memory)), scratch }
-}
-
-fn u_outer(side: &Side) -> i32 {
-    side.outer as i32
 }

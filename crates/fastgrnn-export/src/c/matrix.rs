@@ -1,4 +1,4 @@
-//! Rows of weights as tables, and the call that adds one to a sum.
+//! Rows of weights as tables, and the call that multiplies one with a vector.
 
 use super::Part;
 use fastgrnn::quantize::IntegerMatrix;
@@ -56,12 +56,12 @@ impl Rows {
         Self { storage, cols, bytes }
     }
 
-    /// The statement that adds the row at `pointer` times `vector` to `sum` and moves on.
-    pub(super) fn add(&self, pointer: &str, vector: &str, sum: &str) -> String {
+    /// The call that multiplies the row at `pointer` with `vector`; it returns an `fg_row`.
+    pub(super) fn call(&self, pointer: &str, vector: &str) -> String {
         match self.storage {
-            Storage::Dense => format!("{pointer} = dense_row({pointer}, {vector}, {}, &{sum});", self.cols),
-            Storage::Sparse => format!("{pointer} = sparse_row({pointer}, {vector}, &{sum});"),
-            Storage::SparseFar => format!("{pointer} = sparse_far_row({pointer}, {vector}, &{sum});"),
+            Storage::Dense => format!("dense_row({pointer}, {vector}, {})", self.cols),
+            Storage::Sparse => format!("sparse_row({pointer}, {vector})"),
+            Storage::SparseFar => format!("sparse_far_row({pointer}, {vector})"),
         }
     }
 }

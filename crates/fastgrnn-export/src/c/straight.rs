@@ -11,11 +11,11 @@ use std::fmt::Write;
 /// Rows that share their loads.
 const TOGETHER: usize = 4;
 
-/// The function `void name(const int16_t *v, int16_t *out)`: the product of the transposed matrix,
+/// The function `void name(const KIND *v, int32_t *out)`: the product of the transposed matrix,
 /// shifted and saturated.
-pub(super) fn projection(name: &str, matrix: &IntegerMatrix, shift: u32) -> String {
+pub(super) fn projection(name: &str, kind: &str, matrix: &IntegerMatrix, shift: u32) -> String {
     let mut text =
-        format!("static void {name}(const int16_t *v, int16_t *out)\n{{\n    int32_t x, s0, s1, s2, s3;\n");
+        format!("FG_ALONE void {name}(const {kind} *v, int32_t *out)\n{{\n    int32_t x, s0, s1, s2, s3;\n");
     for first in (0..matrix.cols).step_by(TOGETHER) {
         let outputs: Vec<usize> = (first..matrix.cols.min(first + TOGETHER)).collect();
         clear(&mut text, outputs.len());
@@ -32,11 +32,14 @@ pub(super) fn projection(name: &str, matrix: &IntegerMatrix, shift: u32) -> Stri
     text
 }
 
-/// The function `void sumsN(const int16_t *vw, const int16_t *vu, int32_t *out)`: the sums of both
+/// The function `void sumsN(const KIND *vw, const KIND *vu, int32_t *out)`: the sums of both
 /// products, unit by unit, blocks together.
 pub(super) fn sums(index: usize, sides: [&Side; 2], hidden: usize, blocks: usize, gru: bool) -> String {
+    let kind = |letter: char| sides.iter().find(|s| s.letter == letter).map_or("int16_t", |s| s.kind);
     let mut text = format!(
-        "static void sums{index}(const int16_t *vw, const int16_t *vu, int32_t *out)\n{{\n    int32_t x, s0, s1, s2, s3;\n"
+        "FG_INLINE void sums{index}(const {} *vw, const {} *vu, int32_t *out)\n{{\n    int32_t x, s0, s1, s2, s3;\n",
+        kind('w'),
+        kind('u')
     );
     let stride = blocks + usize::from(gru);
     for block in 0..blocks {
@@ -98,8 +101,11 @@ fn products(
         }
         let _ = write!(text, "    x = {vector}[{c}];");
         for (i, w) in there {
-            let (sign, size) = if w < 0 { ('-', -w) } else { ('+', w) };
-            let _ = write!(text, " s{i} {sign}= {size} * x;");
+            let (sign, name, size) = if w < 0 { ('-', "SUB", -w) } else { ('+', "ADD", w) };
+            let _ = match size.count_ones() {
+                1 => write!(text, " s{i} {sign}= {size} * x;"),
+                _ => write!(text, " FG_{name}(s{i}, {size}, x);"),
+            };
         }
         text.push('\n');
     }

@@ -7,36 +7,50 @@ use fastgrnn::cells::CellKind;
 use fastgrnn::quantize::IntegerLayer;
 use std::collections::BTreeSet;
 
-/// Statements that write the unit's new h to `target` and move `bias` on.
+/// A unit's rule.
+pub(super) struct Unit {
+    /// Declarations that stand before the loop over units.
+    pub(super) constants: String,
+    /// Statements that write the unit's new h and move `bias` on.
+    pub(super) text: String,
+}
+
+/// The rule that writes the new h to `target`.
 pub(super) fn code(
     index: usize,
     layer: &IntegerLayer,
     target: &str,
     curves: &mut Curves,
     parts: &mut BTreeSet<Part>,
-) -> String {
+) -> Unit {
     let (cell, s) = (&layer.cell, &layer.shifts);
     let gate = cell.kind.declaration().gated.then(|| curves.gate(cell.gate, s.sums));
     let f = curves.update(cell.update, s.sums);
     let (state, memory) = (s.state as i32, s.memory as i32);
     let h = format!("state->h{index}[k]");
     let bias = |nth: usize| times(&format!("(int32_t)FG_WORD(bias + {nth})"), s.bias);
-    let at =
-        |value: &Value, sum: usize, nth: usize| format!("{}(sum[{sum}] + {})", value.function, bias(nth));
+    let at = |value: &Value, sum: usize, nth: usize| value.at(&format!("sum[{sum}] + {}", bias(nth)));
     // A gate's complement fits 16 bits unless the gate may be negative.
     let (g, unsigned) = match &gate {
-        Some(g) => (g, g.ctype == "uint16_t"),
+        Some(g) => (g, g.ctype == "fg_gate"),
         None => (&f, true),
     };
     let gate_type = g.ctype;
     let rest = |z: &str| match unsigned {
-        true => format!("(uint16_t)(32768u - {z})"),
+        true => format!("(fg_gate)(32768 - {z})"),
         false => format!("(32768 - {z})"),
     };
     let update_type = f.ctype;
-    if cell.kind != CellKind::Rnn && cell.kind != CellKind::FastRnnVector {
+    let blends = cell.kind != CellKind::Rnn && cell.kind != CellKind::FastRnnVector;
+    if blends {
         parts.insert(Part::SaturateState);
     }
+    // A gate times a state or an update.
+    let signed_value = f.ctype == "fg_value";
+    let product = |gate: &str, value: &str, signed: bool| match unsigned && signed {
+        true => format!("multiply_us({gate}, {value})"),
+        false => format!("(int32_t){gate} * {value}"),
+    };
     let line = |text: String| format!("        {text}\n");
     let lines = match cell.kind {
         CellKind::Rnn => {
@@ -48,7 +62,7 @@ pub(super) fn code(
         CellKind::FastRnn => vec![
             format!("const int32_t value = (int32_t){} * {};", layer.alpha[0], at(&f, 0, 0)),
             format!(
-                "{target} = saturate_state({} + (int32_t){} * {h});",
+                "{target} = saturate_state({} + (int32_t){} * {h}, half);",
                 rounded("value", f.bits - state),
                 layer.beta
             ),
@@ -66,19 +80,25 @@ pub(super) fn code(
             ),
         ],
         CellKind::FastGrnn => {
-            let share_type = if unsigned { "uint16_t" } else { "int32_t" };
+            let share = if unsigned {
+                // ν + R(ζ·(1 − z), 15) in one subtraction and one shift by whole bytes.
+                let most = (u64::from(layer.zeta) + u64::from(layer.nu)) * 65_536 + 32_768;
+                format!(
+                    "const fg_gate share = (fg_gate)(({most}u - multiply_uu({}u, z)) >> 16);",
+                    2 * u32::from(layer.zeta)
+                )
+            } else {
+                let (zeta, nu) = (layer.zeta, layer.nu);
+                format!("const int32_t share = {nu} + round_shift((int32_t){zeta} * (32768 - z), 15);")
+            };
             vec![
                 format!("const {gate_type} z = {};", at(g, 0, 0)),
                 format!("const {update_type} value = {};", at(&f, 0, 1)),
+                share,
                 format!(
-                    "const {share_type} share = ({share_type})({} + round_shift((int32_t){} * {}, 15));",
-                    layer.nu,
-                    layer.zeta,
-                    rest("z")
-                ),
-                format!(
-                    "{target} = saturate_state({} + (int32_t)z * {h});",
-                    rounded("(int32_t)share * value", f.bits - 1 - state)
+                    "{target} = saturate_state({} + {}, half);",
+                    rounded(&product("share", "value", signed_value), f.bits - 1 - state),
+                    product("z", &h, true)
                 ),
             ]
         }
@@ -86,8 +106,9 @@ pub(super) fn code(
             format!("const {gate_type} z = {};", at(g, 0, 0)),
             format!("const {update_type} value = {};", at(&f, 1, 1)),
             format!(
-                "{target} = saturate_state({} + (int32_t)z * {h});",
-                rounded(&format!("(int32_t){} * value", rest("z")), f.bits - state)
+                "{target} = saturate_state({} + {}, half);",
+                rounded(&product(&rest("z"), "value", signed_value), f.bits - state),
+                product("z", &h, true)
             ),
         ],
         CellKind::Gru => vec![
@@ -95,13 +116,13 @@ pub(super) fn code(
             format!("const {gate_type} z = {};", at(g, 1, 1)),
             format!("const int16_t recurrent = saturate(sum[3] + {});", bias(3)),
             format!(
-                "const {update_type} value = {}(sum[2] + {} + round_shift((int32_t)r * recurrent, 15));",
-                f.function,
-                bias(2)
+                "const {update_type} value = {};",
+                f.at(&format!("sum[2] + {} + round_shift({}, 15)", bias(2), product("r", "recurrent", true)))
             ),
             format!(
-                "{target} = saturate_state({} + (int32_t)z * {h});",
-                rounded(&format!("(int32_t){} * value", rest("z")), f.bits - state)
+                "{target} = saturate_state({} + {}, half);",
+                rounded(&product(&rest("z"), "value", signed_value), f.bits - state),
+                product("z", &h, true)
             ),
         ],
         CellKind::Lstm => {
@@ -112,8 +133,9 @@ pub(super) fn code(
                 format!("const {update_type} value = {};", at(&f, 2, 2)),
                 format!("const {gate_type} o = {};", at(g, 3, 3)),
                 format!(
-                    "const int16_t memory = saturate_state({} + (int32_t)forget * {c});",
-                    rounded("(int32_t)i * value", f.bits - memory)
+                    "const int16_t memory = saturate_state({} + {}, half);",
+                    rounded(&product("i", "value", signed_value), f.bits - memory),
+                    product("forget", &c, true)
                 ),
                 format!("{c} = memory;"),
                 format!(
@@ -132,5 +154,19 @@ pub(super) fn code(
     };
     let mut text: String = lines.into_iter().map(line).collect();
     text.push_str(&line(format!("bias += {};", layer.biases.len())));
-    text
+    let mut constants = String::new();
+    for (needed, name, value) in [
+        (f.takes_unity || gate.as_ref().is_some_and(|g| g.takes_unity), "unity", 1 << s.sums),
+        (blends, "half", 16_384),
+    ] {
+        if needed {
+            constants.push_str(&format!("    int32_t {name} = {value};\n"));
+        }
+    }
+    for name in ["unity", "half"] {
+        if constants.contains(&format!(" {name} ")) {
+            constants.push_str(&format!("    FG_HOLD({name});\n"));
+        }
+    }
+    Unit { constants, text }
 }

@@ -1,33 +1,50 @@
-/* Adds a row of n weights to *sum and returns the next row. */
-FG_INLINE const int8_t *dense_row(const int8_t *p, const int16_t *v, uint16_t n, int32_t *sum)
+/* A row of n weights. */
+FG_INLINE fg_row dense_row(const int8_t *p, const int16_t *v, uint16_t n)
 {
-    int32_t s = *sum;
+    fg_row row;
+    int32_t s = 0;
 #if defined(__AVR_HAVE_MUL__) && !defined(FG_NO_ASM)
-    const int16_t *at = v;
-    uint8_t weight, low, high, sign;
+    /* What the C below says, as in a sparse row. r18 weight, r19 low, r20 high, r21 sign. */
     __asm__(
-        "1:"                    "\n\t"
-        "lpm %[w], Z+"          "\n\t"
-        "ld %[low], X+"         "\n\t"
-        "ld %[high], X+"        "\n\t"
-        "muls %[w], %[high]"    "\n\t"
-        "sbc %[sign], %[sign]"  "\n\t"
-        "add %B[s], r0"         "\n\t"
-        "adc %C[s], r1"         "\n\t"
-        "adc %D[s], %[sign]"    "\n\t"
-        "mulsu %[w], %[low]"    "\n\t"
-        "sbc %[sign], %[sign]"  "\n\t"
-        "add %A[s], r0"         "\n\t"
-        "adc %B[s], r1"         "\n\t"
-        "adc %C[s], %[sign]"    "\n\t"
-        "adc %D[s], %[sign]"    "\n\t"
-        "sbiw %[n], 1"          "\n\t"
-        "brne 1b"               "\n\t"
-        "clr __zero_reg__"      "\n\t"
-        : [s] "+r"(s), [p] "+z"(p), [at] "+x"(at), [n] "+w"(n), [w] "=&a"(weight),
-          [low] "=&a"(low), [high] "=&a"(high), [sign] "=&r"(sign)
-        :
-        : "r0", "memory");
+        "movw r26, %[v]"    "\n"
+        "1:"                "\n\t"
+        "lpm r18, Z+"       "\n\t"
+        "ld r19, X+"        "\n\t"
+        "ld r20, X+"        "\n\t"
+        "muls r18, r20"     "\n\t"
+        "sbc r21, r21"      "\n\t"
+        "add %B[s], r0"     "\n\t"
+        "adc %C[s], r1"     "\n\t"
+        "adc %D[s], r21"    "\n\t"
+        "mulsu r18, r19"    "\n\t"
+        "sbc r21, r21"      "\n\t"
+        "add %A[s], r0"     "\n\t"
+        "adc %B[s], r1"     "\n\t"
+        "adc %C[s], r21"    "\n\t"
+        "adc %D[s], r21"    "\n\t"
+        "sbiw %[n], 1"      "\n\t"
+        "brne 1b"           "\n\t"
+        "clr __zero_reg__"  "\n\t"
+        : [s] "+r"(s), [p] "+z"(p), [n] "+w"(n)
+        : [v] "r"(v)
+        : "r0", "r18", "r19", "r20", "r21", "r26", "r27", "memory");
+#elif defined(__GNUC__) && defined(__thumb__) && !defined(__thumb2__) && !defined(FG_NO_ASM)
+    int32_t at = -(int32_t)n, twice = 2 * at, weight, factor;
+    const int16_t *v_end = v + n;
+    p += n;
+    __asm__(
+        ".syntax unified"                       "\n"
+        "1:"                                    "\n\t"
+        "ldrsb %[weight], [%[p], %[at]]"        "\n\t"
+        "ldrsh %[factor], [%[v], %[twice]]"     "\n\t"
+        "muls %[weight], %[factor]"             "\n\t"
+        "adds %[s], %[s], %[weight]"            "\n\t"
+        "adds %[twice], #2"                     "\n\t"
+        "adds %[at], #1"                        "\n\t"
+        "bne 1b"                                "\n\t"
+        : [s] "+l"(s), [at] "+l"(at), [twice] "+l"(twice), [factor] "=&l"(factor), [weight] "=&l"(weight)
+        : [p] "l"(p), [v] "l"(v_end)
+        : "cc", "memory");
 #else
 #define FG_TERM(i) s += (int32_t)(int8_t)FG_BYTE(p + (i)) * v[i]
     for (; n >= 4; n = (uint16_t)(n - 4), p += 4, v += 4) {
@@ -41,6 +58,7 @@ FG_INLINE const int8_t *dense_row(const int8_t *p, const int16_t *v, uint16_t n,
     }
 #undef FG_TERM
 #endif
-    *sum = s;
-    return p;
+    row.sum = s;
+    row.next = p;
+    return row;
 }

@@ -11,13 +11,45 @@
 #define FG_UWORD(p) (*(p))
 #endif
 
+/* From 0 to 32768, and from -32768 to 32767: what multiplies fastest. */
+#if defined(__AVR__)
+typedef uint16_t fg_gate;
+typedef int16_t fg_value;
+#else
+typedef int32_t fg_gate;
+typedef int32_t fg_value;
+#endif
+
+/* The sum of a row's products, and where the next row begins. */
+typedef struct {
+    int32_t sum;
+    const int8_t *next;
+} fg_row;
+
+/* Whether v is negative or 2^bits or more, bits being at most 15. */
+#if defined(__AVR__)
+#define FG_BEYOND(v, bits) \
+    (((uint16_t)((uint32_t)(v) >> 16) | (uint16_t)((uint16_t)(v) & (uint16_t)(65535u << (bits)))) != 0)
+#else
+#define FG_BEYOND(v, bits) ((uint32_t)(v) >> (bits) != 0)
+#endif
+
 #if defined(__GNUC__)
+#define FG_ALONE static __attribute__((noinline))
 #define FG_INLINE static inline __attribute__((always_inline))
 /* Keeps the compiler from merging what comes before with what comes after. */
 #define FG_KEEP(v) __asm__("" : "+r"(v))
 #define FG_FENCE() __asm__ volatile("" ::: "memory")
 #else
+#define FG_ALONE static
 #define FG_INLINE static inline
 #define FG_KEEP(v) ((void)0)
 #define FG_FENCE() ((void)0)
+#endif
+
+#if defined(__GNUC__) && defined(__arm__)
+/* Keeps a constant in a register: it would be put together anew at each use. */
+#define FG_HOLD(v) FG_KEEP(v)
+#else
+#define FG_HOLD(v) ((void)0)
 #endif

@@ -1,12 +1,10 @@
-/* S(R(v, 15)), for |v| < 2^31 - 2^14. */
-FG_INLINE int16_t saturate_state(int32_t v)
+/* S(R(v, 15)), for |v| < 2^31 - 2^14 and half = 2^14. */
+FG_INLINE int16_t saturate_state(int32_t v, int32_t half)
 {
-    v += 16384;
-    if (v >= (int32_t)0x40000000) {
-        return 32767;
-    }
-    if (v < -(int32_t)0x40000000) {
-        return -32768;
+    v += half;
+    /* The quotient fits 16 bits if the two upper bits of v are the same. */
+    if ((((uint32_t)v ^ ((uint32_t)v << 1)) & 0x80000000u) != 0) {
+        return v < 0 ? -32767 - 1 : 32767;
     }
 #if defined(__AVR__)
     /* 2·v fits, and its upper two bytes are the quotient: no loop of shifts. */

@@ -1,51 +1,69 @@
-/* Adds a row to *sum and returns the next row: the number of its entries, then for each the byte
-   offset of its factor in v and its weight. */
-FG_INLINE const int8_t *sparse_row(const int8_t *p, const int16_t *v, int32_t *sum)
+/* A row: the number of its entries, then for each the byte offset of its factor in v and its
+   weight. */
+FG_INLINE fg_row sparse_row(const int8_t *p, const int16_t *v)
 {
+    fg_row row;
+    int32_t s = 0;
 #if defined(__AVR_HAVE_MUL__) && !defined(FG_NO_ASM)
-    int32_t s = *sum;
-    const int16_t *at;
-    uint8_t n, weight, low, high, sign;
     /* What the C below says: w·v = w·high·2^8 + w·low, the carry after a multiplication being the
-       sign of its product. */
+       sign of its product. r18 weight, r19 low, r20 high, r21 sign, r22 entries left, r23 zero. */
     __asm__(
-        "lpm %[n], Z+"          "\n\t"
-        "tst %[n]"              "\n\t"
-        "breq 2f"               "\n"
-        "1:"                    "\n\t"
-        "lpm %[w], Z+"          "\n\t"
-        "movw %[at], %[v]"      "\n\t"
-        "add %A[at], %[w]"      "\n\t"
-        "adc %B[at], %[zero]"   "\n\t"
-        "lpm %[w], Z+"          "\n\t"
-        "ld %[low], X+"         "\n\t"
-        "ld %[high], X"         "\n\t"
-        "muls %[w], %[high]"    "\n\t"
-        "sbc %[sign], %[sign]"  "\n\t"
-        "add %B[s], r0"         "\n\t"
-        "adc %C[s], r1"         "\n\t"
-        "adc %D[s], %[sign]"    "\n\t"
-        "mulsu %[w], %[low]"    "\n\t"
-        "sbc %[sign], %[sign]"  "\n\t"
-        "add %A[s], r0"         "\n\t"
-        "adc %B[s], r1"         "\n\t"
-        "adc %C[s], %[sign]"    "\n\t"
-        "adc %D[s], %[sign]"    "\n\t"
-        "dec %[n]"              "\n\t"
-        "brne 1b"               "\n"
-        "2:"                    "\n\t"
-        "clr __zero_reg__"      "\n\t"
-        : [s] "+r"(s), [p] "+z"(p), [at] "=&x"(at), [n] "=&r"(n), [w] "=&a"(weight),
-          [low] "=&a"(low), [high] "=&a"(high), [sign] "=&r"(sign)
-        : [v] "r"(v), [zero] "r"((uint8_t)0)
-        : "r0", "memory");
-    *sum = s;
-    return p;
+        "lpm r22, Z+"       "\n\t"
+        "tst r22"           "\n\t"
+        "breq 2f"           "\n\t"
+        "clr r23"           "\n"
+        "1:"                "\n\t"
+        "lpm r18, Z+"       "\n\t"
+        "movw r26, %[v]"    "\n\t"
+        "add r26, r18"      "\n\t"
+        "adc r27, r23"      "\n\t"
+        "lpm r18, Z+"       "\n\t"
+        "ld r19, X+"        "\n\t"
+        "ld r20, X"         "\n\t"
+        "muls r18, r20"     "\n\t"
+        "sbc r21, r21"      "\n\t"
+        "add %B[s], r0"     "\n\t"
+        "adc %C[s], r1"     "\n\t"
+        "adc %D[s], r21"    "\n\t"
+        "mulsu r18, r19"    "\n\t"
+        "sbc r21, r21"      "\n\t"
+        "add %A[s], r0"     "\n\t"
+        "adc %B[s], r1"     "\n\t"
+        "adc %C[s], r21"    "\n\t"
+        "adc %D[s], r21"    "\n\t"
+        "dec r22"           "\n\t"
+        "brne 1b"           "\n"
+        "2:"                "\n\t"
+        "clr __zero_reg__"  "\n\t"
+        : [s] "+r"(s), [p] "+z"(p)
+        : [v] "r"(v)
+        : "r0", "r18", "r19", "r20", "r21", "r22", "r23", "r26", "r27", "memory");
+#elif defined(__GNUC__) && defined(__thumb__) && !defined(__thumb2__) && !defined(FG_NO_ASM)
+    /* What the C below says, in a loop small enough for the caches of slow flash. Entries are
+       counted by an offset that runs up to 0, so that no pointer moves. */
+    int32_t at = -2 * (int32_t)(uint8_t)*p;
+    const int8_t *end = p + 1 - at;
+    if (at != 0) {
+        int32_t factor, weight;
+        __asm__(
+            ".syntax unified"                       "\n"
+            "1:"                                    "\n\t"
+            "ldrb %[factor], [%[places], %[at]]"    "\n\t"
+            "ldrsb %[weight], [%[weights], %[at]]"  "\n\t"
+            "ldrsh %[factor], [%[v], %[factor]]"    "\n\t"
+            "muls %[weight], %[factor]"             "\n\t"
+            "adds %[s], %[s], %[weight]"            "\n\t"
+            "adds %[at], #2"                        "\n\t"
+            "bne 1b"                                "\n\t"
+            : [s] "+l"(s), [at] "+l"(at), [factor] "=&l"(factor), [weight] "=&l"(weight)
+            : [places] "l"(end), [weights] "l"(end + 1), [v] "l"(v)
+            : "cc", "memory");
+    }
+    p = end;
 #else
 #define FG_TERM(i) \
     s += (int32_t)(int8_t)FG_BYTE(p + 2 * (i) + 1) * \
          *(const int16_t *)(const void *)((const uint8_t *)v + (uint8_t)FG_BYTE(p + 2 * (i)))
-    int32_t s = *sum;
     uint8_t n = (uint8_t)FG_BYTE(p);
     p++;
     for (; n >= 4; n = (uint8_t)(n - 4), p += 8) {
@@ -64,7 +82,8 @@ FG_INLINE const int8_t *sparse_row(const int8_t *p, const int16_t *v, int32_t *s
         p += 2;
     }
 #undef FG_TERM
-    *sum = s;
-    return p;
 #endif
+    row.sum = s;
+    row.next = p;
+    return row;
 }

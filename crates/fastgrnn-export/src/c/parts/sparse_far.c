@@ -1,14 +1,16 @@
 /* The same for long rows: the number of entries (two bytes, the lower first), then for each how far
    its factor lies behind the one before, in entries of v, and its weight. */
-FG_INLINE const int8_t *sparse_far_row(const int8_t *p, const int16_t *v, int32_t *sum)
+FG_INLINE fg_row sparse_far_row(const int8_t *p, const int16_t *v)
 {
-    int32_t s = *sum;
+    fg_row row;
+    int32_t s = 0;
     uint16_t n = (uint16_t)((uint8_t)FG_BYTE(p) + 256u * (uint8_t)FG_BYTE(p + 1));
     p += 2;
     for (; n != 0; n--, p += 2) {
         v += (uint8_t)FG_BYTE(p);
         s += (int32_t)(int8_t)FG_BYTE(p + 1) * *v;
     }
-    *sum = s;
-    return p;
+    row.sum = s;
+    row.next = p;
+    return row;
 }
