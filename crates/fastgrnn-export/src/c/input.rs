@@ -15,7 +15,9 @@ pub(super) fn code(input: &InputScale, kind: &str, tables: &mut Tables) -> Strin
         let factors: Vec<u16> = input.factors.iter().map(|f| f & 0x3FFF).collect();
         tables.unsigned_words("factors", &factors);
         let product = format!("multiply_us(FG_UWORD(factors + d), counts[d]) - {offset}");
-        format!("        x[d] = saturate({});\n", rounded(&product, (input.shift + 4 * first) as i32))
+        let shift = input.shift + 4 * first;
+        let saturate = if fits(input, shift) { "(int16_t)" } else { "saturate" };
+        format!("        x[d] = {saturate}({});\n", rounded(&product, shift as i32))
     } else {
         tables.unsigned_words("factors", &input.factors);
         format!(
@@ -47,4 +49,17 @@ pub(super) fn code(input: &InputScale, kind: &str, tables: &mut Tables) -> Strin
     format!(
         "{helper}static void normalise(const int16_t *counts, {kind} *x)\n{{\n    {k} d;\n    for (d = 0; d < {features}; d++) {{\n{body}    }}\n}}\n\n"
     )
+}
+
+/// Whether no count makes a normalised input that needs saturation.
+fn fits(input: &InputScale, shift: u32) -> bool {
+    input.factors.iter().zip(&input.offsets).all(|(&factor, &offset)| {
+        let offset = i64::from(offset) << input.offset_shift;
+        let at = |count: i16| {
+            let v = i64::from(count) * i64::from(factor & 0x3FFF) - offset;
+            if shift == 0 { v } else { (v + (1 << (shift - 1))) >> shift }
+        };
+        let fits = |v: i64| i16::try_from(v).is_ok();
+        fits(at(i16::MIN)) && fits(at(i16::MAX))
+    })
 }

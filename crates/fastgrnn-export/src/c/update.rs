@@ -138,16 +138,10 @@ pub(super) fn code(
                     product("forget", &c, true)
                 ),
                 format!("{c} = memory;"),
+                format!("const {update_type} seen = {};", f.at(&times("(int32_t)memory", s.sums - s.memory))),
                 format!(
                     "{target} = saturate({});",
-                    rounded(
-                        &format!(
-                            "(int32_t)o * {}({})",
-                            f.function,
-                            times("(int32_t)memory", s.sums - s.memory)
-                        ),
-                        15 + f.bits - state
-                    )
+                    rounded(&product("o", "seen", signed_value), 15 + f.bits - state)
                 ),
             ]
         }
@@ -155,18 +149,10 @@ pub(super) fn code(
     let mut text: String = lines.into_iter().map(line).collect();
     text.push_str(&line(format!("bias += {};", layer.biases.len())));
     let mut constants = String::new();
-    for (needed, name, value) in [
-        (f.takes_unity || gate.as_ref().is_some_and(|g| g.takes_unity), "unity", 1 << s.sums),
-        (blends, "half", 16_384),
-    ] {
-        if needed {
-            constants.push_str(&format!("    int32_t {name} = {value};\n"));
-        }
-    }
-    for name in ["unity", "half"] {
-        if constants.contains(&format!(" {name} ")) {
-            constants.push_str(&format!("    FG_HOLD({name});\n"));
-        }
-    }
+    let unity = f.takes_unity || gate.as_ref().is_some_and(|g| g.takes_unity);
+    let held = [(unity, "unity", 1 << s.sums), (blends, "half", 16_384)];
+    let held = || held.iter().filter(|(needed, ..)| *needed);
+    constants.extend(held().map(|(_, name, value)| format!("    int32_t {name} = {value};\n")));
+    constants.extend(held().map(|(_, name, _)| format!("    FG_HOLD({name});\n")));
     Unit { constants, text }
 }
