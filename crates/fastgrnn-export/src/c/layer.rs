@@ -3,10 +3,9 @@
 use super::curve::Curves;
 use super::matrix::Rows;
 use super::text::{Tables, counter, rounded};
-use super::{Part, straight, update};
+use super::{straight, update};
 use fastgrnn::cells::CellKind;
 use fastgrnn::quantize::{IntegerFactors, IntegerLayer, IntegerMatrix};
-use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// The C of a layer.
@@ -64,7 +63,6 @@ pub(super) fn code(
     layer: &IntegerLayer,
     in_line: bool,
     tables: &mut Tables,
-    parts: &mut BTreeSet<Part>,
     curves: &mut Curves,
 ) -> LayerCode {
     let cell = &layer.cell;
@@ -92,7 +90,7 @@ pub(super) fn code(
             functions.push_str(&straight::projection(&function, kind, second, side.inner));
             let _ = writeln!(body, "    {function}({input}, {vector});");
         } else {
-            let rows = Rows::transposed(second, parts);
+            let rows = Rows::transposed(second);
             let table = format!("{}2_{index}", side.letter);
             tables.bytes(&table, &rows.bytes);
             let _ = write!(
@@ -129,7 +127,7 @@ pub(super) fn code(
             .max(layer.w.second.as_ref().map_or(0, |m| m.cols))
             .max(layer.u.second.as_ref().map_or(0, |m| m.cols)),
     );
-    let unit = update::code(index, layer, &target, curves, parts);
+    let unit = update::code(index, layer, &target, curves);
 
     let mut local = String::new();
     if in_line {
@@ -151,7 +149,7 @@ pub(super) fn code(
         // Unit by unit: its rows of all blocks, one after the other.
         let order: Vec<usize> = (0..hidden).flat_map(|k| (0..blocks).map(move |b| b * hidden + k)).collect();
         let mut row = |side: &Side| {
-            let rows = Rows::ordered(side.first, &order, parts);
+            let rows = Rows::ordered(side.first, &order);
             let table = format!("{}1_{index}", side.letter);
             tables.bytes(&table, &rows.bytes);
             let _ = writeln!(local, "    const int8_t *{0} = {0}1_{index};", side.letter);

@@ -1,8 +1,6 @@
 //! Rows of weights as tables, and the call that multiplies one with a vector.
 
-use super::Part;
 use fastgrnn::quantize::IntegerMatrix;
-use std::collections::BTreeSet;
 
 /// How rows are stored; each has a kernel of its own in `parts`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,35 +23,32 @@ pub(super) struct Rows {
 
 impl Rows {
     /// The rows of `matrix` in their smallest form.
-    pub(super) fn new(matrix: &IntegerMatrix, parts: &mut BTreeSet<Part>) -> Self {
+    pub(super) fn new(matrix: &IntegerMatrix) -> Self {
         let order: Vec<usize> = (0..matrix.rows).collect();
-        Self::ordered(matrix, &order, parts)
+        Self::ordered(matrix, &order)
     }
 
     /// The rows of `matrix` in a given order.
-    pub(super) fn ordered(matrix: &IntegerMatrix, order: &[usize], parts: &mut BTreeSet<Part>) -> Self {
+    pub(super) fn ordered(matrix: &IntegerMatrix, order: &[usize]) -> Self {
         let row = |r: usize| &matrix.entries[r * matrix.cols..(r + 1) * matrix.cols];
-        Self::of(matrix.cols, order.iter().map(|&r| row(r).to_vec()).collect(), parts)
+        Self::of(matrix.cols, order.iter().map(|&r| row(r).to_vec()).collect())
     }
 
     /// The columns of `matrix` as rows.
-    pub(super) fn transposed(matrix: &IntegerMatrix, parts: &mut BTreeSet<Part>) -> Self {
+    pub(super) fn transposed(matrix: &IntegerMatrix) -> Self {
         let column = |c: usize| matrix.entries.iter().skip(c).step_by(matrix.cols).copied().collect();
-        Self::of(matrix.rows, (0..matrix.cols).map(column).collect(), parts)
+        Self::of(matrix.rows, (0..matrix.cols).map(column).collect())
     }
 
-    fn of(cols: usize, rows: Vec<Vec<i8>>, parts: &mut BTreeSet<Part>) -> Self {
-        let (storage, part) =
-            if cols <= 128 { (Storage::Sparse, Part::Sparse) } else { (Storage::SparseFar, Part::SparseFar) };
+    fn of(cols: usize, rows: Vec<Vec<i8>>) -> Self {
+        let storage = if cols <= 128 { Storage::Sparse } else { Storage::SparseFar };
         let sparse: Vec<i8> = rows.iter().flat_map(|row| listed(row, storage)).collect();
         let dense: Vec<i8> = rows.concat();
-        let (storage, part, bytes) = if sparse.len() < dense.len() {
-            (storage, part, sparse)
+        if sparse.len() < dense.len() {
+            Self { storage, cols, bytes: sparse }
         } else {
-            (Storage::Dense, Part::Dense, dense)
-        };
-        parts.insert(part);
-        Self { storage, cols, bytes }
+            Self { storage: Storage::Dense, cols, bytes: dense }
+        }
     }
 
     /// The call that multiplies the row at `pointer` with `vector`; it returns an `fg_row`.

@@ -16,7 +16,6 @@ use crate::ExportError;
 use fastgrnn::quantize::IntegerNetwork;
 use layer::LayerCode;
 use matrix::Rows;
-use std::collections::BTreeSet;
 use text::{Tables, joined};
 
 /// What the generated code is made for where size and speed disagree.
@@ -93,10 +92,6 @@ pub fn c_source(network: &IntegerNetwork, options: &COptions) -> Result<CSource,
     let straight = options.optimize == Optimize::Speed && weights <= MOST_STRAIGHT;
 
     let mut tables = Tables::default();
-    let mut parts = BTreeSet::from([Part::Multiply, Part::Round, Part::Saturate]);
-    if straight {
-        parts.insert(Part::Straight);
-    }
     let mut curves = curve::Curves::default();
     let x = if straight { "int32_t" } else { "int16_t" };
     let input = input::code(&network.input, x, &mut tables);
@@ -104,9 +99,9 @@ pub fn c_source(network: &IntegerNetwork, options: &COptions) -> Result<CSource,
         .layers
         .iter()
         .enumerate()
-        .map(|(index, layer)| layer::code(index, layer, straight, &mut tables, &mut parts, &mut curves))
+        .map(|(index, layer)| layer::code(index, layer, straight, &mut tables, &mut curves))
         .collect();
-    let head = Rows::new(&network.head, &mut parts);
+    let head = Rows::new(&network.head);
     tables.bytes("head", &head.bytes);
     tables.words("head_b", &network.head_biases);
     if curves.needs_table() {
@@ -126,16 +121,12 @@ pub fn c_source(network: &IntegerNetwork, options: &COptions) -> Result<CSource,
     source.push('\n');
     source.push_str(&tables.text);
     source.push('\n');
-    for part in &parts {
-        source.push_str(part.text());
-        source.push('\n');
-    }
-    source.push_str(&curves.text());
-    source.push_str(&input);
+    let mut code = curves.text() + &input;
     for layer in &layers {
-        source.push_str(&layer.functions.replace("@NAME@", name));
+        code.push_str(&layer.functions.replace("@NAME@", name));
     }
-    source.push_str(&api(name, network, x, &layers, &head));
+    code.push_str(&api(name, network, x, &layers, &head));
+    source.push_str(&with_helpers(code));
 
     let header = header(
         name,
@@ -146,32 +137,27 @@ pub fn c_source(network: &IntegerNetwork, options: &COptions) -> Result<CSource,
     Ok(CSource { name: name.into(), header, source, data_bytes: tables.total, state_bytes, scratch_bytes })
 }
 
-/// A helper of the generated code, written only where it is used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Part {
-    Multiply,
-    Round,
-    Saturate,
-    SaturateState,
-    Sparse,
-    SparseFar,
-    Dense,
-    Straight,
-}
+/// Helpers of the generated code, each with what calls it looks like; a helper may call those before
+/// it.
+const HELPERS: [(&str, &str); 10] = [
+    ("multiply_us(", include_str!("parts/multiply_us.c")),
+    ("multiply_uu(", include_str!("parts/multiply_uu.c")),
+    ("shift_right(", include_str!("parts/shift_right.c")),
+    ("round_shift(", include_str!("parts/round_shift.c")),
+    ("saturate(", include_str!("parts/saturate.c")),
+    ("saturate_state(", include_str!("parts/saturate_state.c")),
+    ("sparse_row(", include_str!("parts/sparse_row.c")),
+    ("sparse_far_row(", include_str!("parts/sparse_far_row.c")),
+    ("dense_row(", include_str!("parts/dense_row.c")),
+    ("FG_MAC_", include_str!("parts/straight.c")),
+];
 
-impl Part {
-    fn text(self) -> &'static str {
-        match self {
-            Self::Multiply => include_str!("parts/multiply.c"),
-            Self::Round => include_str!("parts/round.c"),
-            Self::Saturate => include_str!("parts/saturate.c"),
-            Self::SaturateState => include_str!("parts/saturate_state.c"),
-            Self::Sparse => include_str!("parts/sparse.c"),
-            Self::SparseFar => include_str!("parts/sparse_far.c"),
-            Self::Dense => include_str!("parts/dense.c"),
-            Self::Straight => include_str!("parts/straight.c"),
-        }
-    }
+/// `code` with the helpers that it calls before it. Compilers warn of functions that nobody calls.
+fn with_helpers(code: String) -> String {
+    HELPERS.iter().rev().fold(code, |code, (call, helper)| match code.contains(call) {
+        true => format!("{helper}\n{code}"),
+        false => code,
+    })
 }
 
 /// Words that C, C++ or the generated code use themselves.

@@ -104,7 +104,7 @@ fn products(
             let (sign, name, size) = if w < 0 { ('-', "SUB", -w) } else { ('+', "ADD", w) };
             let _ = match size.count_ones() {
                 1 => write!(text, " s{i} {sign}= {size} * x;"),
-                _ => write!(text, " FG_{name}(s{i}, {size}, x);"),
+                _ => write!(text, " FG_MAC_{name}(s{i}, {size}, x);"),
             };
         }
         text.push('\n');

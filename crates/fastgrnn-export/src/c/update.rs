@@ -1,11 +1,9 @@
 //! A unit's rule in C (section 5). `sum[…]` holds its sums, `bias` points at its biases.
 
-use super::Part;
 use super::curve::{Curves, Value};
 use super::text::{rounded, times};
 use fastgrnn::cells::CellKind;
 use fastgrnn::quantize::IntegerLayer;
-use std::collections::BTreeSet;
 
 /// A unit's rule.
 pub(super) struct Unit {
@@ -16,13 +14,7 @@ pub(super) struct Unit {
 }
 
 /// The rule that writes the new h to `target`.
-pub(super) fn code(
-    index: usize,
-    layer: &IntegerLayer,
-    target: &str,
-    curves: &mut Curves,
-    parts: &mut BTreeSet<Part>,
-) -> Unit {
+pub(super) fn code(index: usize, layer: &IntegerLayer, target: &str, curves: &mut Curves) -> Unit {
     let (cell, s) = (&layer.cell, &layer.shifts);
     let gate = cell.kind.declaration().gated.then(|| curves.gate(cell.gate, s.sums));
     let f = curves.update(cell.update, s.sums);
@@ -42,9 +34,6 @@ pub(super) fn code(
     };
     let update_type = f.ctype;
     let blends = cell.kind != CellKind::Rnn && cell.kind != CellKind::FastRnnVector;
-    if blends {
-        parts.insert(Part::SaturateState);
-    }
     // A gate times a state or an update.
     let signed_value = f.ctype == "fg_value";
     let product = |gate: &str, value: &str, signed: bool| match unsigned && signed {

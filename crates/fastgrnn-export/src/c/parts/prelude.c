@@ -34,6 +34,16 @@ typedef struct {
 #define FG_BEYOND(v, bits) ((uint32_t)(v) >> (bits) != 0)
 #endif
 
+/* Assembly stands beside C that says the same; -DFG_NO_ASM takes the C. Without optimisation,
+   compilers run out of registers for it. */
+#if defined(__GNUC__) && defined(__OPTIMIZE__) && !defined(FG_NO_ASM)
+#if defined(__AVR_HAVE_MUL__)
+#define FG_AVR_ASM
+#elif defined(__thumb__) && !defined(__thumb2__)
+#define FG_THUMB_ASM
+#endif
+#endif
+
 #if defined(__GNUC__)
 #define FG_ALONE static __attribute__((noinline))
 #define FG_INLINE static inline __attribute__((always_inline))

@@ -3,10 +3,11 @@ FG_INLINE fg_row dense_row(const int8_t *p, const int16_t *v, uint16_t n)
 {
     fg_row row;
     int32_t s = 0;
-#if defined(__AVR_HAVE_MUL__) && !defined(FG_NO_ASM)
-    /* What the C below says, as in a sparse row. r18 weight, r19 low, r20 high, r21 sign. */
+#if defined(FG_AVR_ASM)
+    /* What the C below says, as in a sparse row. r18 weight, r19 low, r20 high, r21 sign, r22 and r23 weights left. */
     __asm__(
-        "movw r26, %[v]"    "\n"
+        "movw r26, %[v]"    "\n\t"
+        "movw r22, %[n]"    "\n"
         "1:"                "\n\t"
         "lpm r18, Z+"       "\n\t"
         "ld r19, X+"        "\n\t"
@@ -22,13 +23,14 @@ FG_INLINE fg_row dense_row(const int8_t *p, const int16_t *v, uint16_t n)
         "adc %B[s], r1"     "\n\t"
         "adc %C[s], r21"    "\n\t"
         "adc %D[s], r21"    "\n\t"
-        "sbiw %[n], 1"      "\n\t"
+        "subi r22, 1"       "\n\t"
+        "sbci r23, 0"       "\n\t"
         "brne 1b"           "\n\t"
         "clr __zero_reg__"  "\n\t"
-        : [s] "+r"(s), [p] "+z"(p), [n] "+w"(n)
-        : [v] "r"(v)
-        : "r0", "r18", "r19", "r20", "r21", "r26", "r27", "memory");
-#elif defined(__GNUC__) && defined(__thumb__) && !defined(__thumb2__) && !defined(FG_NO_ASM)
+        : [s] "+r"(s), [p] "+z"(p)
+        : [v] "r"(v), [n] "r"(n)
+        : "r0", "r18", "r19", "r20", "r21", "r22", "r23", "r26", "r27", "memory");
+#elif defined(FG_THUMB_ASM)
     int32_t at = -(int32_t)n, twice = 2 * at, weight, factor;
     const int16_t *v_end = v + n;
     p += n;

@@ -4,7 +4,7 @@ FG_INLINE fg_row sparse_row(const int8_t *p, const int16_t *v)
 {
     fg_row row;
     int32_t s = 0;
-#if defined(__AVR_HAVE_MUL__) && !defined(FG_NO_ASM)
+#if defined(FG_AVR_ASM)
     /* What the C below says: w·v = w·high·2^8 + w·low, the carry after a multiplication being the
        sign of its product. r18 weight, r19 low, r20 high, r21 sign, r22 entries left, r23 zero. */
     __asm__(
@@ -38,7 +38,7 @@ FG_INLINE fg_row sparse_row(const int8_t *p, const int16_t *v)
         : [s] "+r"(s), [p] "+z"(p)
         : [v] "r"(v)
         : "r0", "r18", "r19", "r20", "r21", "r22", "r23", "r26", "r27", "memory");
-#elif defined(__GNUC__) && defined(__thumb__) && !defined(__thumb2__) && !defined(FG_NO_ASM)
+#elif defined(FG_THUMB_ASM)
     /* What the C below says, in a loop small enough for the caches of slow flash. Entries are
        counted by an offset that runs up to 0, so that no pointer moves. */
     int32_t at = -2 * (int32_t)(uint8_t)*p;
