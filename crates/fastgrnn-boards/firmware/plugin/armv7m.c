@@ -2,7 +2,9 @@
    and of a Cortex-M4 (ARM DDI 0439, the same sections). Where the manuals give a range, the choice
    is on the side of more cycles: a pipeline refill P is 2 for branches whose target the instruction
    tells (3 where a 32-bit instruction straddles two words there) and 3 for others, a division takes
-   12, long multiplications of the M3 take 5 and 7, an IT is never folded. */
+   12, long multiplications of the M3 take 5 and 7, an IT is never folded, a load that updates its
+   base takes 2. One choice is on the other side: a load relative to the program counter, which
+   "might add a cycle", does not. */
 #include "core.h"
 
 enum { DIRECT = 2, OTHER = 3, NO_REGISTER = 255 };
@@ -12,6 +14,41 @@ struct single {
     uint8_t load, store, updates, indexed;
     uint8_t rt, rn, rm;
 };
+
+/* The registers, a bit each, that a data-processing instruction of 16 bits writes. */
+static uint32_t narrow_writes(uint32_t op)
+{
+    if (op < 0x2000)
+        return 1u << (op & 7);
+    if (op < 0x4000)
+        return (op & 0x1800) == 0x0800 ? 0 : 1u << (op >> 8 & 7); /* not CMP */
+    if (op < 0x4400) {
+        uint32_t what = op >> 6 & 15; /* not TST, CMP, CMN */
+        return what == 8 || what == 10 || what == 11 ? 0 : 1u << (op & 7);
+    }
+    if (op < 0x4700)
+        return (op & 0x0300) == 0x0100 ? 0 : 1u << ((op & 7) | (op >> 4 & 8));
+    if ((op & 0xf000) == 0xa000)
+        return 1u << (op >> 8 & 7);
+    if ((op & 0xff00) == 0xb000)
+        return 1u << 13;
+    if ((op & 0xff00) == 0xb200 || (op & 0xff00) == 0xba00)
+        return 1u << (op & 7);
+    return 0;
+}
+
+/* The same of 32 bits. */
+static uint32_t wide_writes(uint32_t a, uint32_t b)
+{
+    uint32_t first = 1u << (b >> 8 & 15);
+    int processes = (a & 0xfe00) == 0xea00 || ((a & 0xf800) == 0xf000 && !(b & 0x8000)) || (a & 0xff00) == 0xfa00 ||
+                    (a & 0xff00) == 0xfb00;
+    if (!processes)
+        return 0;
+    if ((a & 0xff80) == 0xfb80)
+        first |= 1u << (b >> 12);
+    return first & 0x7fff;
+}
 
 static uint32_t bits(uint32_t value)
 {
@@ -67,7 +104,7 @@ static struct single wide(struct insn *insn, uint32_t a, uint32_t b, int m4)
     if ((a & 0xfe40) == 0xe800) {
         set(insn, 1 + bits(b), (a & 0x10) && (b & 0x8000) ? OTHER : 0, 0); /* LDM, STM */
     } else if ((a & 0xfff0) == 0xe8d0 && (b & 0xffe0) == 0xf000) {
-        set(insn, 2, OTHER, 0); /* TBB, TBH */
+        set(insn, 3, OTHER, 0); /* TBB, TBH */
     } else if ((a & 0xfe40) == 0xe840) {
         set(insn, 3, 0, 0); /* LDRD, STRD, exclusive ones */
     } else if ((a & 0xf800) == 0xf000 && (b & 0x8000)) {
@@ -98,31 +135,35 @@ static int addresses_with(const struct single *s, uint8_t reg)
 }
 
 /* A load takes 2 cycles, of which the second overlaps with a load or store that follows and does
-   not need its result for an address. A store takes 1 when it reads at most two registers, else 2. */
-static uint32_t single_cycles(const struct single *s, const struct single *before)
+   not need its result for an address. A store takes 1 when it reads at most two registers, else 2.
+   An address that the data-processing instruction just before has made costs 1 more. */
+static uint32_t single_cycles(const struct single *s, const struct single *before, uint32_t written)
 {
     int overlaps = before->load && !before->updates && !s->updates && !addresses_with(s, before->rt);
+    uint32_t addressed = 1u << s->rn | (s->indexed ? 1u << s->rm : 0);
+    uint32_t stall = (addressed & written) != 0;
     if (s->store && !s->indexed)
-        return 1;
-    return overlaps ? 1 : 2;
+        return 1 + stall;
+    return (overlaps ? 1 : 2) + stall;
 }
 
 static void decode(struct block *block, int m4)
 {
     struct single before = { 0 };
-    uint32_t conditional = 0;
+    uint32_t conditional = 0, written = 0;
     for (uint32_t i = 0; i < block->count; i++) {
         struct insn *insn = &block->insn[i];
         uint32_t op = code(insn->address);
         struct single s = insn->size == 2 ? narrow(insn, op) : wide(insn, op, code(insn->address + 2), m4);
         if (s.load || s.store) {
-            insn->cycles = (uint8_t)single_cycles(&s, &before);
+            insn->cycles = (uint8_t)single_cycles(&s, &before, written);
             if (s.load && s.rt == 15)
                 insn->taken = OTHER;
             if (conditional)
                 insn->flags |= MAY_BE_SKIPPED;
         }
         before = s;
+        written = insn->size == 2 ? narrow_writes(op) : wide_writes(op, code(insn->address + 2));
         if (conditional)
             conditional--;
         if ((op & 0xff00) == 0xbf00 && (op & 15)) /* IT: the lowest bit set tells how many follow */

@@ -30,11 +30,12 @@ struct block {
     struct insn insn[];
 };
 
-/* A read of memory by an instruction of the current block. */
+/* A read or write of memory by an instruction of the current block. */
 struct access {
     uint32_t insn;
     uint32_t address;
     uint8_t bytes;
+    uint8_t store;
 };
 
 struct tally {

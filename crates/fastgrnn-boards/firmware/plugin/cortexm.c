@@ -51,7 +51,7 @@ void cortexm_walk(const struct block *block, uint32_t from, uint32_t to, uint32_
         for (; access < last && access->insn <= i; access++) {
             cycles += parts(access);
             accessed = 1;
-            if (access->address - flash.start < flash.end - flash.start) {
+            if (!access->store && access->address - flash.start < flash.end - flash.start) {
                 now.own += flash.read(access->address, now.own);
                 now.uncached += flash.wait;
             }

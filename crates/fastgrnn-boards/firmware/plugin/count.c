@@ -15,7 +15,7 @@
 struct qemu_plugin_tb;
 struct qemu_plugin_insn;
 typedef uint64_t plugin_id;
-enum { NO_REGISTERS = 0, READS = 1, WRITES = 2 };
+enum { NO_REGISTERS = 0, READS_AND_WRITES = 3 };
 
 void qemu_plugin_register_vcpu_tb_trans_cb(plugin_id, void (*)(plugin_id, struct qemu_plugin_tb *));
 void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *, void (*)(unsigned, void *), int, void *);
@@ -27,6 +27,7 @@ struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *, 
 uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *);
 size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *);
 unsigned qemu_plugin_mem_size_shift(uint32_t);
+_Bool qemu_plugin_mem_is_store(uint32_t);
 
 __attribute__((visibility("default"))) int qemu_plugin_version = API_VERSION;
 
@@ -108,6 +109,7 @@ static void accessed(unsigned cpu, uint32_t info, uint64_t address, void *data)
     access->insn = (uint32_t)((const struct insn *)data - block->insn);
     access->address = (uint32_t)address;
     access->bytes = (uint8_t)(1u << qemu_plugin_mem_size_shift(info));
+    access->store = qemu_plugin_mem_is_store(info);
 }
 
 static void translated(plugin_id id, struct qemu_plugin_tb *tb)
@@ -129,15 +131,15 @@ static void translated(plugin_id id, struct qemu_plugin_tb *tb)
     qemu_plugin_register_vcpu_tb_exec_cb(tb, entered, NO_REGISTERS, b);
     for (size_t i = 0; i < count; i++) {
         struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
-        int kinds = b->insn[i].flags & MAY_BE_SKIPPED ? READS | WRITES : READS;
         for (int pair = 0; pair < pairs; pair++) {
             if (b->insn[i].address == off[pair])
                 qemu_plugin_register_vcpu_insn_exec_cb(insn, switched_off, NO_REGISTERS, &b->insn[i]);
             if (b->insn[i].address == on[pair])
                 qemu_plugin_register_vcpu_insn_exec_cb(insn, switched_on, NO_REGISTERS, &b->insn[i]);
         }
+        /* QEMU 7.2 gives writes to whoever asks for reads only. */
         if (core.decode)
-            qemu_plugin_register_vcpu_mem_cb(insn, accessed, NO_REGISTERS, kinds, &b->insn[i]);
+            qemu_plugin_register_vcpu_mem_cb(insn, accessed, NO_REGISTERS, READS_AND_WRITES, &b->insn[i]);
     }
 }
 
