@@ -107,12 +107,13 @@ pub(crate) fn mismatches(expected: &[Outcome], found: &[Outcome]) -> (usize, Opt
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::slice::from_ref;
 
     #[test]
     fn every_value_that_differs_is_counted_and_the_first_is_named() {
         let same = Outcome { scores: vec![1, 2], class: 1, confidence: 9 };
         let other = Outcome { scores: vec![1, 3], class: 0, confidence: 9 };
-        assert_eq!(mismatches(&[same.clone()], &[same.clone()]), (0, None));
+        assert_eq!(mismatches(from_ref(&same), from_ref(&same)), (0, None));
         let (count, first) = mismatches(&[same.clone(), same.clone()], &[same, other]);
         let wanted = Mismatch { window: 1, value: "score 1".into(), expected: 2, found: 3 };
         assert_eq!((count, first), (2, Some(wanted)));
