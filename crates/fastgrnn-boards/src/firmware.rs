@@ -104,6 +104,10 @@ impl Tools<'_> {
         let mut args: Vec<String> = self.spec.arch.iter().map(|s| (*s).to_owned()).collect();
         args.extend([self.flag.to_owned(), "-Wl,--gc-sections".to_owned()]);
         match &self.spec.emulator {
+            Emulator::Simavr if roomy => {
+                let lengths = ["__TEXT_REGION_LENGTH__=8M", "__DATA_REGION_LENGTH__=64K"];
+                args.extend(lengths.map(|length| format!("-Wl,--defsym={length}")));
+            }
             Emulator::Simavr => {}
             Emulator::Linux { .. } => args.extend(["-nostdlib", "-static", "-no-pie"].map(str::to_owned)),
             Emulator::Machine { memory, .. } => {

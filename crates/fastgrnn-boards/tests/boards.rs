@@ -1,5 +1,8 @@
 //! Every cell on every board: the host's bits, and errors that say what to do.
 
+mod common;
+
+use common::runs;
 use fastgrnn::cells::{CELLS, Cell, CellKind, Nonlinearity, Role, Start};
 use fastgrnn::data::Sequences;
 use fastgrnn::device::Board;
@@ -7,22 +10,11 @@ use fastgrnn::model::{Model, Task};
 use fastgrnn::net::Network;
 use fastgrnn::quantize::{IntegerModel, Options as Quantize, quantize};
 use fastgrnn::rng::Rng;
-use fastgrnn_boards::{
-    BoardError, BoardReport, Options, Outcome, favours, hash, measure, missing_tools, outcomes,
-};
+use fastgrnn_boards::{BoardError, BoardReport, Options, Outcome, favours, hash, measure, outcomes};
 use fastgrnn_export::{COptions, CSource, Optimize, c_source};
 
 const FEATURES: usize = 4;
 const CLASSES: usize = 3;
-
-/// Whether the board can be run here; says so where not.
-fn runs(board: Board) -> bool {
-    let missing = missing_tools(board);
-    if let Some(missing) = missing.first() {
-        eprintln!("SKIPPED: {missing}");
-    }
-    missing.is_empty()
-}
 
 /// A network with random weights, about half of them there, made integer.
 fn model(layers: Vec<Cell>, seed: u64) -> IntegerModel {
@@ -178,35 +170,40 @@ fn figures_are_the_same_in_two_runs() {
 
 #[test]
 fn firmware_that_does_not_fit_is_refused_with_the_numbers() {
-    let (mut source, windows, expected) = small();
     if !runs(Board::Uno) {
         return;
     }
-    let (flash, ram) = (source.clone(), &mut source);
-    let flash = CSource {
-        source: flash.source.replacen(
-            "void model_init(model_state *state)\n{",
-            "static const uint8_t large[40000] PROGMEM = { 1 };\n\
-             void model_init(model_state *state)\n{\n    state->h0[0] = pgm_read_byte(large + state->h0[1]);\n",
-            1,
-        ),
-        ..flash
-    };
-    assert!(flash.source.contains("large"), "the generated source looks different now");
-    match measure(Board::Uno, &flash, &windows, &expected, &Options::default()) {
-        Err(BoardError::TooLarge { memory: "flash", needed, available: 32_256, .. }) => {
-            assert!(needed > 40_000)
+    let expected = [Outcome { scores: vec![0], class: 0, confidence: 1 }];
+    let run = |source: &CSource| measure(Board::Uno, source, &[vec![1]], &expected, &Options::default());
+    let tables = "#include <avr/pgmspace.h>
+static const int16_t a[10000] PROGMEM = { 1 };
+static const int16_t b[10000] PROGMEM = { 1 };
+void model_step(model_state *state, const int16_t *counts)
+{
+    state->h[0] = (int16_t)(pgm_read_word(a + counts[0]) + pgm_read_word(b + counts[0]));
+}";
+    match run(&common::model(tables, 0)) {
+        Err(error @ BoardError::TooLarge { memory: "flash", needed: 40_000.., available: 32_256, .. }) => {
+            assert!(error.to_string().contains("Arduino Uno"), "{error}");
         }
         other => panic!("{other:?}"),
     }
-    ram.header = ram.header.replacen(
-        "typedef struct model_state {",
-        "typedef struct model_state { int16_t more[2000];",
-        1,
-    );
-    assert!(ram.header.contains("more"), "the generated header looks different now");
-    match measure(Board::Uno, ram, &windows, &expected, &Options::default()) {
-        Err(BoardError::TooLarge { memory: "RAM", needed, available: 2048, .. }) => assert!(needed > 4000),
+    let nothing = "void model_step(model_state *state, const int16_t *counts) { state->h[0] = *counts; }";
+    match run(&common::model(nothing, 2000)) {
+        Err(BoardError::TooLarge { memory: "RAM", needed: 4000.., available: 2048, .. }) => {}
+        other => panic!("{other:?}"),
+    }
+    // The variables alone fit, the stack on top of them does not.
+    let deep = "void model_step(model_state *state, const int16_t *counts)
+{
+    volatile int16_t large[300];
+    uint16_t i;
+    for (i = 0; i < 300; i++)
+        large[i] = *counts;
+    state->h[0] = (int16_t)(large[0] * 0);
+}";
+    match run(&common::model(deep, 800)) {
+        Err(BoardError::TooLarge { memory: "RAM", needed: 2200.., available: 2048, .. }) => {}
         other => panic!("{other:?}"),
     }
 }

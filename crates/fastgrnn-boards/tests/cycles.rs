@@ -1,35 +1,14 @@
 //! The cycle models against cycles computed by hand from the cores' manuals: snippets in assembly in
 //! the place of a model's step.
 
+mod common;
+
 use fastgrnn::device::Board;
-use fastgrnn_boards::{BoardReport, Options, Outcome, measure, missing_tools};
-use fastgrnn_export::CSource;
-
-const HEADER: &str = "#include <stdint.h>
-#define MODEL_FEATURES 1
-#define MODEL_OUTPUTS 1
-typedef struct model_state { int16_t h[1]; } model_state;
-void model_init(model_state *state);
-void model_reset(model_state *state);
-void model_step(model_state *state, const int16_t *counts);
-uint16_t model_classify(const model_state *state, int32_t *scores, uint8_t *confidence);
-";
-
-const AROUND: &str = "#include \"model.h\"
-void model_init(model_state *state) { state->h[0] = 0; }
-void model_reset(model_state *state) { state->h[0] = 0; }
-uint16_t model_classify(const model_state *state, int32_t *scores, uint8_t *confidence)
-{
-    scores[0] = state->h[0];
-    *confidence = 1;
-    return 0;
-}
-";
+use fastgrnn_boards::{BoardReport, Options, Outcome, measure};
 
 /// What one step takes that consists of `body` and a return; `None` without the tools.
 fn step(board: Board, body: &str, wait_states: Option<u32>) -> Option<BoardReport> {
-    if let Some(missing) = missing_tools(board).first() {
-        eprintln!("SKIPPED: {missing}");
+    if !common::runs(board) {
         return None;
     }
     let (syntax, end) = match board {
@@ -41,14 +20,7 @@ fn step(board: Board, body: &str, wait_states: Option<u32>) -> Option<BoardRepor
         ".section .text.model_step, \"ax\"\n.balign 64\n.global model_step\n{syntax}model_step:\n{body}\n{end}\n.balign 4\n"
     );
     let lines: String = text.lines().map(|l| format!("\"{}\\n\"\n", l.replace('"', "\\\""))).collect();
-    let source = CSource {
-        name: "model".into(),
-        header: HEADER.into(),
-        source: format!("{AROUND}__asm__(\n{lines});\n"),
-        data_bytes: 0,
-        state_bytes: 2,
-        scratch_bytes: 0,
-    };
+    let source = common::model(&format!("__asm__(\n{lines});"), 0);
     let expected = [Outcome { scores: vec![0], class: 0, confidence: 1 }];
     let options = Options { wait_states, ..Options::default() };
     let report = measure(board, &source, &[vec![5]], &expected, &options).unwrap();
