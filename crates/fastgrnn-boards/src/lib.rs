@@ -1,1 +1,43 @@
 //! Firmware built for a board, run in an emulator and compared with the host bit for bit.
+//!
+//! A network that was exported to C ([`fastgrnn_export::c_source`]) is compiled twice with the
+//! board's cross compiler: as an application, whose size is reported, and with code around it that
+//! feeds it windows from the host. The second runs in an emulator; every score, class and
+//! confidence it computes is compared with the host's, and what it took is counted. Cycles of the
+//! Arduino Uno are exact; of the other boards instructions are exact and cycles come from a model
+//! (`docs/board-models.md` in the repository). Nothing is measured on silicon.
+//!
+//! The tools are the system's: `scripts/setup-boards` installs them.
+//!
+//! ```no_run
+//! use fastgrnn::device::Board;
+//! use fastgrnn::quantize::IntegerModel;
+//! use fastgrnn_boards::{Options, measure, outcomes};
+//! use fastgrnn_export::{COptions, c_source};
+//! # fn of(model: IntegerModel, windows: Vec<Vec<i16>>) -> Result<(), Box<dyn std::error::Error>> {
+//! let options = COptions { name: "model".into(), max_ram: None, optimize: Default::default() };
+//! let source = c_source(&model.network, &options)?;
+//! let report = measure(Board::M0plus, &source, &windows, &outcomes(&model, &windows), &Options::default())?;
+//! assert_eq!(report.mismatches, 0);
+//! println!("{:?} ms a window", report.ms_per_inference);
+//! # Ok(()) }
+//! ```
+
+mod counts;
+mod elf;
+mod emulate;
+mod error;
+mod files;
+mod firmware;
+mod measure;
+mod outcome;
+mod report;
+mod spec;
+mod tools;
+mod work;
+
+pub use error::BoardError;
+pub use measure::{Options, measure};
+pub use outcome::{Outcome, hash, outcomes};
+pub use report::{BoardReport, Mismatch};
+pub use spec::{favours, missing_tools};

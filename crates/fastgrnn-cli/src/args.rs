@@ -5,7 +5,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use fastgrnn::bench::{INFER_SHAPES, InferShape, SHAPES, Shape};
 use fastgrnn::cells::{CELLS, CellKind};
 use fastgrnn::data::{LabelKind, Request};
+use fastgrnn::device::Board;
 use fastgrnn::train::Recipe;
+use fastgrnn_export::Optimize;
 use std::path::PathBuf;
 
 /// Recordings in, kilobyte recurrent network out: train FastGRNN, FastRNN, GRU, LSTM and others.
@@ -41,6 +43,8 @@ pub enum Command {
     Pareto(Box<ParetoArgs>),
     /// Show where two models differ: predictions, states over time, saturation
     Compare(CompareArgs),
+    /// Build firmware, run it on emulated boards, compare every score and count what it takes
+    Board(BoardArgs),
     /// List, inspect and convert data sets
     #[command(subcommand)]
     Data(DataCommand),
@@ -339,6 +343,75 @@ pub struct CompareArgs {
     pub read: ReadArgs,
     #[command(flatten)]
     pub threads: Threads,
+}
+
+#[derive(Debug, Args)]
+pub struct BoardArgs {
+    /// Integer model file
+    pub model: PathBuf,
+    /// Boards, separated by commas: uno, m0plus, m3, m4, riscv32, aarch64 or all
+    #[arg(long = "board", value_name = "BOARD,…", value_delimiter = ',', value_parser = boards, required = true)]
+    pub boards: Vec<Boards>,
+    /// Recordings to run on: a known name, a file or a folder; labels need not be there
+    #[arg(long, value_name = "NAME|PATH")]
+    pub dataset: String,
+    /// Test set, where the data set does not bring its own
+    #[arg(long, value_name = "PATH")]
+    pub test: Option<PathBuf>,
+    /// Which part of the data set [default: test, or all of it where there is no test part]
+    #[arg(long, value_enum)]
+    pub split: Option<Split>,
+    /// Windows to run, spread over the part [default: 100]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub samples: Option<u32>,
+    /// Wait states of the flash [default: the board's own]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=100))]
+    pub wait_states: Option<u32>,
+    /// What matters more [default: size on the uno, speed elsewhere]
+    #[arg(long, value_enum)]
+    pub optimize: Option<OptimizeArg>,
+    /// Keep what was built and written, in a folder for each board
+    #[arg(long, value_name = "DIR")]
+    pub keep: Option<PathBuf>,
+    #[command(flatten)]
+    pub read: ReadArgs,
+}
+
+/// One board or all of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Boards {
+    /// All that are known.
+    All,
+    /// This one.
+    One(Board),
+}
+
+fn boards(name: &str) -> Result<Boards, String> {
+    if name == "all" {
+        return Ok(Boards::All);
+    }
+    Board::from_id(name).map(Boards::One).ok_or_else(|| {
+        let known: Vec<&str> = Board::ALL.iter().map(|b| b.facts().id).collect();
+        format!("known boards: {}, all", known.join(", "))
+    })
+}
+
+/// What generated code and its compiler are to save.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum OptimizeArg {
+    /// Flash
+    Size,
+    /// Time
+    Speed,
+}
+
+impl From<OptimizeArg> for Optimize {
+    fn from(arg: OptimizeArg) -> Self {
+        match arg {
+            OptimizeArg::Size => Self::Size,
+            OptimizeArg::Speed => Self::Speed,
+        }
+    }
 }
 
 #[derive(Debug, Subcommand)]

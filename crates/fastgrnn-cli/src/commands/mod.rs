@@ -1,6 +1,7 @@
 //! One file a command; each calls the library and prints its answer.
 
 pub mod bench;
+pub mod board;
 pub mod compare;
 pub mod completions;
 mod components;

@@ -155,7 +155,8 @@ impl Model {
         Ok((evaluation, predictions))
     }
 
-    pub(crate) fn check_dim(&self, x: &Sequences) -> Result<(), ModelError> {
+    /// Whether sequences have as many features as the model takes.
+    pub fn check_dim(&self, x: &Sequences) -> Result<(), ModelError> {
         if x.dim() == self.network.input() {
             return Ok(());
         }

@@ -1,0 +1,163 @@
+/* Runs an ATmega328P in simavr on the file `windows` and writes `results` (see feed.c) and
+   `counts`: for init, reset, step and classify the calls, instructions, cycles, the longest call's
+   cycles and the deepest stack.
+   Arguments: ELF FEATURES OUTPUTS, the RAM addresses of command, frame, scores, decided and
+   confidence, the flash address of mark_feed, then on and off of the four functions. */
+#include <simavr/sim_avr.h>
+#include <simavr/sim_elf.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RESET = 1, STEP = 2, CLASSIFY = 3, KINDS = 4, SP_LOW = 0x5d, SP_HIGH = 0x5e, ARGUMENTS = 18 };
+
+static avr_t *avr;
+static FILE *windows, *results;
+static uint32_t features, outputs;
+static uint32_t command, frame, scores, decided, confidence, feed, on[KINDS], off[KINDS];
+static struct {
+    unsigned long long calls, insns, cycles, most, stack;
+} tally[KINDS];
+
+static int failed(const char *what)
+{
+    fprintf(stderr, "simavr harness: %s\n", what);
+    return 1;
+}
+
+static uint16_t stack_pointer(void)
+{
+    return (uint16_t)(avr->data[SP_LOW] | avr->data[SP_HIGH] << 8);
+}
+
+static void write_result(void)
+{
+    fwrite(&avr->data[scores], 4, outputs, results);
+    fwrite(&avr->data[decided], 2, 1, results);
+    fwrite(&avr->data[confidence], 1, 1, results);
+    fputc(0, results);
+}
+
+/* What the firmware is to do next: 1 when there is something, 0 at the end, -1 at a broken file. */
+static int feed_next(void)
+{
+    static uint32_t left;
+    static int inside;
+    if (inside && left == 0) {
+        inside = 0;
+        avr->data[command] = CLASSIFY;
+        return 1;
+    }
+    if (!inside) {
+        uint8_t bytes[4];
+        if (fread(bytes, 1, 4, windows) != 4)
+            return 0;
+        left = (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
+        inside = 1;
+        avr->data[command] = RESET;
+        return 1;
+    }
+    left--;
+    avr->data[command] = STEP;
+    return fread(&avr->data[frame], 2, features, windows) == features ? 1 : -1;
+}
+
+static int run(void)
+{
+    int kind = -1, last = 0;
+    unsigned long long insns = 0, cycles = 0, deepest = 0;
+    uint16_t top = 0;
+    for (;;) {
+        if (kind >= 0 && avr->pc == off[kind]) {
+            tally[kind].calls++;
+            tally[kind].insns += insns;
+            tally[kind].cycles += avr->cycle - cycles;
+            if (avr->cycle - cycles > tally[kind].most)
+                tally[kind].most = avr->cycle - cycles;
+            if (deepest > tally[kind].stack)
+                tally[kind].stack = deepest;
+            kind = -1;
+        }
+        for (int k = 0; kind < 0 && k < KINDS; k++)
+            if (avr->pc == on[k]) {
+                kind = k;
+                insns = deepest = 0;
+                cycles = avr->cycle;
+                top = stack_pointer();
+            }
+        if (kind < 0 && avr->pc == feed) {
+            int next;
+            if (last == CLASSIFY)
+                write_result();
+            next = feed_next();
+            if (next < 0)
+                return failed("`windows` ends within a frame");
+            if (next == 0)
+                return 0;
+            last = avr->data[command];
+        }
+        int state = avr_run(avr);
+        if (state == cpu_Done || state == cpu_Crashed)
+            return failed("the firmware crashed");
+        if (kind >= 0) {
+            uint16_t sp = stack_pointer();
+            insns++;
+            if (top > sp && (unsigned)(top - sp) > deepest)
+                deepest = top - sp;
+        }
+    }
+}
+
+static void quiet(avr_t *from, const int level, const char *format, va_list arguments)
+{
+    (void)from;
+    if (level <= LOG_ERROR)
+        vfprintf(stderr, format, arguments);
+}
+
+int main(int argc, char **argv)
+{
+    static elf_firmware_t firmware;
+    uint32_t number[ARGUMENTS] = { 0 };
+    FILE *counts;
+    int code;
+    if (argc != ARGUMENTS)
+        return failed("wrong number of arguments");
+    for (int i = 2; i < argc; i++)
+        number[i] = (uint32_t)strtoul(argv[i], NULL, 0);
+    features = number[2];
+    outputs = number[3];
+    command = number[4];
+    frame = number[5];
+    scores = number[6];
+    decided = number[7];
+    confidence = number[8];
+    feed = number[9];
+    for (int k = 0; k < KINDS; k++) {
+        on[k] = number[10 + 2 * k];
+        off[k] = number[11 + 2 * k];
+    }
+    avr_global_logger_set(quiet);
+    if (elf_read_firmware(argv[1], &firmware) != 0)
+        return failed("cannot read the firmware");
+    avr = avr_make_mcu_by_name("atmega328p");
+    if (!avr || avr_init(avr) != 0)
+        return failed("simavr does not know the atmega328p");
+    avr->frequency = 16000000;
+    avr_load_firmware(avr, &firmware);
+    /* One instruction at a time. */
+    avr->run_cycle_count = avr->run_cycle_limit = 1;
+    windows = fopen("windows", "rb");
+    results = fopen("results", "wb");
+    counts = fopen("counts", "w");
+    if (!windows || !results || !counts)
+        return failed("cannot open `windows`, `results` or `counts`");
+    code = run();
+    for (int k = 0; k < KINDS; k++)
+        fprintf(counts, "%llu %llu %llu %llu %llu\n", tally[k].calls, tally[k].insns, tally[k].cycles,
+                tally[k].most, tally[k].stack);
+    if (fclose(results) != 0 || fclose(counts) != 0)
+        return failed("cannot write `results` or `counts`");
+    return code;
+}

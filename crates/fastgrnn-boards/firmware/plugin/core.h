@@ -1,0 +1,81 @@
+/* What the parts of the counter share: decoded instructions, accesses, a flash memory, tallies. */
+#ifndef CORE_H
+#define CORE_H
+
+#include <stdint.h>
+#include <stddef.h>
+
+enum {
+    /* Runs or is skipped by an IT in front of it, which shows in whether it accesses memory. */
+    MAY_BE_SKIPPED = 1,
+    /* A branch whose target the instruction itself tells. */
+    BRANCH = 2,
+    RETURN = 4,
+    INDIRECT = 8,
+};
+
+struct insn {
+    uint32_t address;
+    uint8_t size;
+    uint8_t flags;
+    uint8_t cycles; /* where the flow goes on behind it; on RISC-V until its result is there */
+    uint8_t taken;  /* more of them where it goes elsewhere */
+    uint8_t rd, rs1, rs2;
+};
+
+/* Consecutive instructions that are entered at the first and left behind the last. */
+struct block {
+    uint32_t end; /* address behind the last */
+    uint32_t count;
+    struct insn insn[];
+};
+
+/* A read or write of memory by an instruction of the current block. */
+struct access {
+    uint32_t insn;
+    uint32_t address;
+    uint8_t bytes;
+    uint8_t store;
+};
+
+struct tally {
+    uint64_t calls, insns;
+    uint64_t zero;     /* cycles without wait states */
+    uint64_t own;      /* with the board's flash */
+    uint64_t uncached; /* with the wait states of every access */
+    uint64_t most;     /* `own` of the longest call */
+};
+
+struct flash {
+    uint32_t start, end;
+    uint32_t wait; /* wait states of an access that no buffer answers */
+    void (*forget)(void);
+    /* Wait states of fetching or reading at `address` when `now` cycles have passed. */
+    uint32_t (*fetch)(uint32_t address, uint64_t now);
+    uint32_t (*read)(uint32_t address, uint64_t now);
+};
+
+struct core {
+    void (*decode)(struct block *block);
+    /* Adds instructions `from` to `to` of a block; then the flow goes to `next`. */
+    void (*walk)(const struct block *block, uint32_t from, uint32_t to, uint32_t next);
+};
+
+extern struct flash flash;
+extern struct tally now;
+extern struct access accesses[];
+extern uint32_t accesses_len;
+
+/* The code, 16 bits at an address; 0 outside. */
+uint32_t code(uint32_t address);
+/* Chooses what is between the core and its flash, by name; 0 where there is no such. */
+int flash_choose(const char *name);
+
+void cortexm_walk(const struct block *block, uint32_t from, uint32_t to, uint32_t next);
+void armv6m_decode(struct block *block);
+void m3_decode(struct block *block);
+void m4_decode(struct block *block);
+void rv32_decode(struct block *block);
+void rv32_walk(const struct block *block, uint32_t from, uint32_t to, uint32_t next);
+
+#endif

@@ -1,0 +1,39 @@
+//! The firmware's own sources, carried in the library.
+
+macro_rules! sources {
+    ($($name:literal),* $(,)?) => {
+        &[$(($name, include_str!(concat!("../firmware/", $name)))),*]
+    };
+}
+
+/// What is compiled for the boards.
+pub(crate) const FIRMWARE: &[(&str, &str)] = sources![
+    "app.c",
+    "bare.ld",
+    "cortexm.s",
+    "empty.c",
+    "feed.c",
+    "feed_avr.c",
+    "host.h",
+    "linux.c",
+    "linux_start.c",
+    "marks.h",
+    "memory.c",
+    "riscv.s",
+    "semihost.c",
+    "stack.h",
+];
+
+/// What runs simavr.
+pub(crate) const HARNESS: &[(&str, &str)] = sources!["harness.c"];
+
+/// What counts inside QEMU.
+pub(crate) const PLUGIN: &[(&str, &str)] = sources![
+    "plugin/armv6m.c",
+    "plugin/armv7m.c",
+    "plugin/core.h",
+    "plugin/cortexm.c",
+    "plugin/count.c",
+    "plugin/flash.c",
+    "plugin/rv32.c",
+];

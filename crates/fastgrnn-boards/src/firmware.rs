@@ -1,0 +1,192 @@
+//! Two images of a board from one object file of the model: the application, whose size counts, and
+//! the one that is fed and run.
+
+use crate::BoardError;
+use crate::elf::{Elf, Sizes};
+use crate::files::FIRMWARE;
+use crate::spec::{Emulator, Memory, Spec};
+use crate::work::Work;
+use fastgrnn_export::CSource;
+
+/// Everything is compiled so, the model included.
+const CHECKED: [&str; 7] =
+    ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-ffunction-sections", "-fdata-sections"];
+/// The name of the image that is run.
+pub(crate) const TEST_IMAGE: &str = "test.elf";
+
+/// What was built.
+pub(crate) struct Firmware {
+    pub(crate) features: usize,
+    pub(crate) outputs: usize,
+    /// The application, start-up code included.
+    pub(crate) app: Sizes,
+    /// The same without anything to do.
+    pub(crate) empty: Sizes,
+    /// The bytes of the image that is run.
+    pub(crate) test: Vec<u8>,
+}
+
+/// Builds both images. An application that the board has no room for is refused before the other is
+/// linked.
+pub(crate) fn build(work: &Work, spec: &Spec, flag: &str, source: &CSource) -> Result<Firmware, BoardError> {
+    let features = defined(source, "MODEL_FEATURES")?;
+    let outputs = defined(source, "MODEL_OUTPUTS")?;
+    work.write_all(FIRMWARE)?;
+    work.write_all(&[("model.h", &source.header), ("model.c", &source.source)])?;
+    let tools = Tools { work, spec, flag };
+    let model = tools.compile("model.c")?;
+    let (feeding, start, always): (&[&str], &[&str], &[&str]) = match spec.emulator {
+        Emulator::Simavr => (&["feed_avr.c"], &[], &[]),
+        Emulator::Linux { .. } => (&["feed.c", "linux.c"], &["linux_start.c"], &["memory.c"]),
+        Emulator::Machine { start, .. } => (&["feed.c", "semihost.c"], &[], &["memory.c", start]),
+    };
+    let compile = |files: &[&str]| files.iter().map(|f| tools.compile(f)).collect::<Result<Vec<_>, _>>();
+    let (feeding, start, always) = (compile(feeding)?, compile(start)?, compile(always)?);
+    let rest = [start, always.clone()].concat();
+    let app = tools.link(
+        "app.elf",
+        &[vec![model.clone(), tools.compile("app.c")?], rest.clone()].concat(),
+        true,
+    )?;
+    let empty = tools.link("empty.elf", &[vec![tools.compile("empty.c")?], rest].concat(), true)?;
+    check_room(work, &app)?;
+    tools.link(TEST_IMAGE, &[vec![model], feeding, always].concat(), false)?;
+    Ok(Firmware { features, outputs, app, empty, test: work.read(TEST_IMAGE)? })
+}
+
+fn check_room(work: &Work, app: &Sizes) -> Result<(), BoardError> {
+    let facts = work.board.facts();
+    for (memory, needed, available) in [("flash", app.flash(), facts.flash), ("RAM", app.ram(), facts.ram)] {
+        if let Some(available) = available.filter(|&available| needed > available) {
+            return Err(BoardError::TooLarge { name: facts.name, memory, needed, available });
+        }
+    }
+    Ok(())
+}
+
+/// The number that the header gives a macro.
+fn defined(source: &CSource, what: &'static str) -> Result<usize, BoardError> {
+    let value = source.header.lines().find_map(|line| {
+        let mut words = line.split_whitespace();
+        let named = words.next() == Some("#define") && words.next() == Some(what);
+        named.then(|| words.next()?.trim_matches(['(', ')']).trim_end_matches('u').parse().ok())?
+    });
+    value.ok_or(BoardError::Header { what })
+}
+
+/// The cross compiler with the board's flags.
+struct Tools<'a> {
+    work: &'a Work,
+    spec: &'a Spec,
+    flag: &'a str,
+}
+
+impl Tools<'_> {
+    /// Compiles a file of the folder; the object's name.
+    fn compile(&self, file: &str) -> Result<String, BoardError> {
+        let object = format!("{file}.o");
+        let mut args: Vec<&str> = [self.spec.arch, &[self.flag], &CHECKED].concat();
+        if !matches!(self.spec.emulator, Emulator::Simavr) {
+            args.push("-ffreestanding");
+        }
+        if file == "memory.c" {
+            // The loops would become calls of the functions they are in.
+            args.push("-fno-tree-loop-distribute-patterns");
+        }
+        args.extend(["-c", file, "-o", &object]);
+        self.run(&args, file)?;
+        Ok(object)
+    }
+
+    /// Links objects. A `roomy` image has any size, so that it can be said how much too large one is;
+    /// others must fit the emulated machine.
+    fn link(&self, image: &str, objects: &[String], roomy: bool) -> Result<Sizes, BoardError> {
+        let mut args: Vec<String> = self.spec.arch.iter().map(|s| (*s).to_owned()).collect();
+        args.extend([self.flag.to_owned(), "-Wl,--gc-sections".to_owned()]);
+        match &self.spec.emulator {
+            Emulator::Simavr if roomy => {
+                let lengths = ["__TEXT_REGION_LENGTH__=8M", "__DATA_REGION_LENGTH__=64K"];
+                args.extend(lengths.map(|length| format!("-Wl,--defsym={length}")));
+            }
+            Emulator::Simavr => {}
+            Emulator::Linux { .. } => args.extend(["-nostdlib", "-static", "-no-pie"].map(str::to_owned)),
+            Emulator::Machine { memory, .. } => {
+                args.extend(["-nostdlib", "-T", "bare.ld"].map(str::to_owned));
+                args.extend(places(memory, roomy));
+            }
+        }
+        args.extend_from_slice(objects);
+        if !matches!(self.spec.emulator, Emulator::Simavr) {
+            args.push("-lgcc".to_owned());
+        }
+        args.extend(["-o".to_owned(), image.to_owned()]);
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        self.run(&args, image).map_err(|error| self.too_small(error))?;
+        let bytes = self.work.read(image)?;
+        let sizes = Elf::new(&bytes).and_then(|elf| elf.sizes());
+        sizes.ok_or_else(|| BoardError::Results {
+            board: self.work.id(),
+            what: format!("no ELF file {image}"),
+        })
+    }
+
+    fn run(&self, args: &[&str], what: &str) -> Result<(), BoardError> {
+        let args: Vec<String> = args.iter().map(|s| (*s).to_owned()).collect();
+        self.work.build(self.spec.compiler, &args, what)
+    }
+
+    fn too_small(&self, error: BoardError) -> BoardError {
+        match error {
+            BoardError::Build { output, board, .. } if output.contains("overflowed by") => {
+                let line = output.lines().find(|l| l.contains("overflowed by")).unwrap_or_default();
+                let machine = self.spec.emulator_name();
+                BoardError::EmulatorTooSmall { machine, board, output: line.to_owned() }
+            }
+            other => other,
+        }
+    }
+}
+
+/// Where the linker puts things.
+fn places(memory: &Memory, roomy: bool) -> Vec<String> {
+    const ROOM: u32 = 256 << 20;
+    let size = |bytes| if roomy { ROOM } else { bytes };
+    let ram = if roomy { memory.flash + ROOM } else { memory.ram };
+    let symbols = [
+        ("__flash", memory.flash),
+        ("__flash_size", size(memory.flash_size)),
+        ("__ram", ram),
+        ("__ram_size", size(memory.ram_size)),
+    ];
+    symbols.iter().map(|(name, value)| format!("-Wl,--defsym={name}={value}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn source(header: &str) -> CSource {
+        CSource {
+            name: "model".into(),
+            header: header.into(),
+            source: String::new(),
+            data_bytes: 0,
+            state_bytes: 0,
+            scratch_bytes: 0,
+        }
+    }
+
+    #[test]
+    fn sizes_are_read_from_the_header() {
+        let header =
+            "#define MODEL_FEATURES_X 1\n#define MODEL_FEATURES 9 /* counts */\n#define MODEL_OUTPUTS (6u)\n";
+        assert_eq!(defined(&source(header), "MODEL_FEATURES").unwrap(), 9);
+        assert_eq!(defined(&source(header), "MODEL_OUTPUTS").unwrap(), 6);
+    }
+
+    #[test]
+    fn a_header_without_sizes_is_refused_by_name() {
+        let error = defined(&source("#define OTHER_OUTPUTS 6\n"), "MODEL_OUTPUTS").unwrap_err();
+        assert!(error.to_string().contains("MODEL_OUTPUTS"), "{error}");
+    }
+}

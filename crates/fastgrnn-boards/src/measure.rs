@@ -1,0 +1,147 @@
+//! A board from source to report.
+
+use crate::BoardError;
+use crate::counts::{Counts, Cycles};
+use crate::emulate::{How, Run, emulate};
+use crate::firmware::{Firmware, build};
+use crate::outcome::{Outcome, encode, hash};
+use crate::report::{BoardReport, mismatches};
+use crate::spec::{Emulator, Spec, missing_tools, spec};
+use crate::work::Work;
+use fastgrnn::device::Board;
+use fastgrnn_export::{CSource, Optimize};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// How to measure.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Wait states of the flash; by default the board's own. A board without any takes none.
+    pub wait_states: Option<u32>,
+    /// What the compiler optimises for; by default what [`favours`](crate::favours) says.
+    pub optimize: Option<Optimize>,
+    /// A folder that is not there yet, for everything that was built and written.
+    pub keep: Option<PathBuf>,
+    /// How long the emulator may run.
+    pub limit: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { wait_states: None, optimize: None, keep: None, limit: Duration::from_secs(1800) }
+    }
+}
+
+/// Builds `source` (names beginning with `model`) for a board, runs it on `windows` of counts and
+/// compares with what is `expected` of each.
+///
+/// A board that computes something else is no error: [`BoardReport::mismatches`] says so. The crate's
+/// documentation has an example.
+pub fn measure(
+    board: Board,
+    source: &CSource,
+    windows: &[Vec<i16>],
+    expected: &[Outcome],
+    options: &Options,
+) -> Result<BoardReport, BoardError> {
+    if windows.is_empty() || windows.len() != expected.len() {
+        return Err(BoardError::Windows { windows: windows.len(), expected: expected.len() });
+    }
+    if let Some(path) = options.keep.as_ref().filter(|path| path.exists()) {
+        return Err(BoardError::KeepExists { path: path.clone() });
+    }
+    if let Some(missing) = missing_tools(board).into_iter().next() {
+        return Err(missing);
+    }
+    let (work, spec) = (Work::new(board)?, spec(board));
+    let flag = spec.optimization(options.optimize.unwrap_or(spec.favours));
+    let firmware = build(&work, &spec, flag, source)?;
+    if let Some((window, outcome)) =
+        expected.iter().enumerate().find(|(_, o)| o.scores.len() != firmware.outputs)
+    {
+        return Err(BoardError::Outputs { window, found: outcome.scores.len(), outputs: firmware.outputs });
+    }
+    work.write("windows", &encode(windows, firmware.features)?)?;
+    let wait_states = wait_states(&spec).map(|own| options.wait_states.unwrap_or(own));
+    let how = How { windows: windows.len(), wait_states: wait_states.unwrap_or(0), limit: options.limit };
+    let run = emulate(&work, &spec, &firmware, &how)?;
+    check_stack(board, &firmware, run.stack)?;
+    let report = report(board, &spec, &firmware, &run, expected);
+    if let Some(folder) = &options.keep {
+        work.keep(folder)?;
+    }
+    Ok(BoardReport { compiler_flag: flag, wait_states, ..report })
+}
+
+/// The board's own wait states; none where its flash has none or there is no model.
+fn wait_states(spec: &Spec) -> Option<u32> {
+    match &spec.emulator {
+        Emulator::Machine { cycles, .. } if cycles.flash != "none" => Some(cycles.wait_states),
+        _ => None,
+    }
+}
+
+/// Variables and stack share the RAM.
+fn check_stack(board: Board, firmware: &Firmware, stack: usize) -> Result<(), BoardError> {
+    let facts = board.facts();
+    let needed = firmware.app.ram() + stack;
+    match facts.ram {
+        Some(available) if needed > available => {
+            Err(BoardError::TooLarge { name: facts.name, memory: "RAM", needed, available })
+        }
+        _ => Ok(()),
+    }
+}
+
+fn report(board: Board, spec: &Spec, firmware: &Firmware, run: &Run, expected: &[Outcome]) -> BoardReport {
+    let facts = board.facts();
+    let Counts { reset, step, classify } = run.counts;
+    let windows = expected.len() as f64;
+    let per_step = |sum: u64| if step.calls == 0 { 0.0 } else { sum as f64 / step.calls as f64 };
+    let per_inference = |of: fn(&Cycles) -> u64| {
+        (of(&reset.cycles) + of(&step.cycles) + of(&classify.cycles)) as f64 / windows
+    };
+    let counted = matches!(spec.emulator, Emulator::Linux { .. });
+    let cycles = |n: f64| (!counted).then_some(n);
+    let ms = |n: f64| facts.clock.filter(|_| !counted).map(|hz| n / f64::from(hz) * 1e3);
+    let (count, first) = mismatches(expected, &run.outcomes);
+    let own = per_inference(|c| c.own);
+    let zero_wait = per_inference(|c| c.zero_wait);
+    let uncached = per_inference(|c| c.uncached);
+    BoardReport {
+        board: facts.id,
+        name: facts.name,
+        flash_bytes: firmware.app.flash().saturating_sub(firmware.empty.flash()),
+        ram_static_bytes: firmware.app.ram().saturating_sub(firmware.empty.ram()),
+        stack_bytes: run.stack,
+        instructions_per_step: per_step(step.instructions),
+        cycles_per_step: cycles(per_step(step.cycles.own)),
+        cycles_per_inference: cycles(own),
+        ms_per_step: ms(per_step(step.cycles.own)),
+        ms_per_inference: ms(own),
+        measured_or_modelled: match spec.emulator {
+            Emulator::Simavr => "measured",
+            Emulator::Machine { .. } => "modelled",
+            Emulator::Linux { .. } => "counted",
+        },
+        mismatches: count,
+        first_mismatch: first,
+        windows: expected.len(),
+        steps: step.calls,
+        hash: format!("{:016x}", hash(run.outcomes.iter().flat_map(|o| o.scores.iter().copied()))),
+        instructions_per_inference: (reset.instructions + step.instructions + classify.instructions) as f64
+            / windows,
+        cycles_per_step_most: (!counted).then_some(step.most),
+        clock_hz: facts.clock,
+        wait_states: None,
+        cycles_per_step_zero_wait: cycles(per_step(step.cycles.zero_wait)),
+        cycles_per_inference_zero_wait: cycles(zero_wait),
+        ms_per_inference_zero_wait: ms(zero_wait),
+        cycles_per_step_uncached: cycles(per_step(step.cycles.uncached)),
+        cycles_per_inference_uncached: cycles(uncached),
+        ms_per_inference_uncached: ms(uncached),
+        image_flash_bytes: firmware.app.flash(),
+        compiler_flag: "",
+        emulator: spec.emulator_name(),
+    }
+}

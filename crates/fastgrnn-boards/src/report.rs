@@ -1,0 +1,128 @@
+//! What is known of a board after a run.
+
+use crate::Outcome;
+use serde::Serialize;
+
+/// What firmware took on a board and whether it computed what the host did.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct BoardReport {
+    /// As `--board` names it.
+    pub board: &'static str,
+    /// The board and its chip, for people.
+    pub name: &'static str,
+    /// Flash of the application less that of an empty one: code, constants, initial values.
+    pub flash_bytes: usize,
+    /// RAM of the application less that of an empty one: state, one frame, scores.
+    pub ram_static_bytes: usize,
+    /// Stack of the deepest call.
+    pub stack_bytes: usize,
+    /// Instructions of a step, on average; exact.
+    pub instructions_per_step: f64,
+    /// Cycles of a step, on average, with the board's own flash; `None` where there is no model.
+    pub cycles_per_step: Option<f64>,
+    /// Cycles of a window, on average: reset, all its steps, classify.
+    pub cycles_per_inference: Option<f64>,
+    /// [`BoardReport::cycles_per_step`] at the board's clock.
+    pub ms_per_step: Option<f64>,
+    /// [`BoardReport::cycles_per_inference`] at the board's clock.
+    pub ms_per_inference: Option<f64>,
+    /// `measured` where cycles are exact, `modelled` where they are a model's, `counted` where only
+    /// instructions are.
+    pub measured_or_modelled: &'static str,
+    /// Scores, classes and confidences that are not the host's.
+    pub mismatches: usize,
+    /// The first of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_mismatch: Option<Mismatch>,
+    /// Windows that were run.
+    pub windows: usize,
+    /// Steps that were run.
+    pub steps: u64,
+    /// [`hash`](crate::hash) of all scores that the board computed.
+    pub hash: String,
+    /// Instructions of a window, on average.
+    pub instructions_per_inference: f64,
+    /// Cycles of the longest step.
+    pub cycles_per_step_most: Option<u64>,
+    /// Clock in Hz.
+    pub clock_hz: Option<u32>,
+    /// Wait states of the flash; `None` where it has no meaning.
+    pub wait_states: Option<u32>,
+    /// The same cycles if flash had no wait states.
+    pub cycles_per_step_zero_wait: Option<f64>,
+    /// And of a window.
+    pub cycles_per_inference_zero_wait: Option<f64>,
+    /// And its milliseconds.
+    pub ms_per_inference_zero_wait: Option<f64>,
+    /// The same cycles if every access to flash took its wait states.
+    pub cycles_per_step_uncached: Option<f64>,
+    /// And of a window.
+    pub cycles_per_inference_uncached: Option<f64>,
+    /// And its milliseconds.
+    pub ms_per_inference_uncached: Option<f64>,
+    /// Flash of the whole application image, start-up code included.
+    pub image_flash_bytes: usize,
+    /// The compiler's optimisation.
+    pub compiler_flag: &'static str,
+    /// What ran it.
+    pub emulator: &'static str,
+}
+
+/// A value that is not the host's.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Mismatch {
+    /// The window.
+    pub window: usize,
+    /// Which value: `score K`, `class` or `confidence`.
+    pub value: String,
+    /// The host's.
+    pub expected: i32,
+    /// The board's.
+    pub found: i32,
+}
+
+/// How many values differ, and the first that does.
+pub(crate) fn mismatches(expected: &[Outcome], found: &[Outcome]) -> (usize, Option<Mismatch>) {
+    let (mut count, mut first) = (0, None);
+    for (window, (host, board)) in expected.iter().zip(found).enumerate() {
+        let values = |o: &Outcome| -> Vec<i32> {
+            let decision = [i32::from(o.class), i32::from(o.confidence)];
+            o.scores.iter().copied().chain(decision).collect()
+        };
+        for (k, (expected, found)) in values(host).into_iter().zip(values(board)).enumerate() {
+            if expected != found {
+                count += 1;
+                let value = match k.checked_sub(host.scores.len()) {
+                    None => format!("score {k}"),
+                    Some(0) => "class".to_owned(),
+                    Some(_) => "confidence".to_owned(),
+                };
+                first.get_or_insert(Mismatch { window, value, expected, found });
+            }
+        }
+    }
+    (count, first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::slice::from_ref;
+
+    #[test]
+    fn every_value_that_differs_is_counted_and_the_first_is_named() {
+        let same = Outcome { scores: vec![1, 2], class: 1, confidence: 9 };
+        let other = Outcome { scores: vec![1, 3], class: 0, confidence: 9 };
+        assert_eq!(mismatches(from_ref(&same), from_ref(&same)), (0, None));
+        let (count, first) = mismatches(&[same.clone(), same.clone()], &[same, other]);
+        let wanted = Mismatch { window: 1, value: "score 1".into(), expected: 2, found: 3 };
+        assert_eq!((count, first), (2, Some(wanted)));
+    }
+
+    #[test]
+    fn a_confidence_alone_is_a_mismatch() {
+        let of = |confidence| Outcome { scores: vec![5], class: 0, confidence };
+        let (count, first) = mismatches(&[of(1)], &[of(2)]);
+        assert_eq!((count, first.unwrap().value.as_str()), (1, "confidence"));
+    }
+}

@@ -1,0 +1,175 @@
+//! `fastgrnn board`
+
+use crate::args::{BoardArgs, Boards};
+use crate::commands::{model, part};
+use crate::console::Console;
+use crate::misuse::misuse;
+use crate::table::{facts, table};
+use anyhow::{Context, anyhow};
+use fastgrnn::data::Sequences;
+use fastgrnn::device::Board;
+use fastgrnn::model::AnyModel;
+use fastgrnn::quantize::IntegerModel;
+use fastgrnn::report::count;
+use fastgrnn_boards::{BoardError, BoardReport, Options, favours, hash, measure, missing_tools, outcomes};
+use fastgrnn_export::{COptions, c_source};
+use serde::Serialize;
+use std::path::Path;
+
+/// Windows that are run where nobody says.
+const SAMPLES: usize = 100;
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    boards: Vec<BoardReport>,
+    /// Boards that were not named but included in `all`, and have no room.
+    does_not_fit: Vec<TooSmall>,
+    dataset: &'a str,
+    split: &'a str,
+    windows: usize,
+    /// Hash of the host's scores.
+    hash: String,
+}
+
+#[derive(Serialize)]
+struct TooSmall {
+    board: &'static str,
+    why: String,
+}
+
+/// Builds the model for boards, runs it there and compares.
+pub fn run(args: BoardArgs, console: Console) -> anyhow::Result<()> {
+    let model = integer(&args.model)?;
+    let boards = chosen(&args.boards);
+    if let Some(missing) = boards.iter().flat_map(|&b| missing_tools(b)).next() {
+        return Err(missing.into());
+    }
+    let data = part::load_any(&model.model, &args.dataset, args.test, args.read, console)?;
+    let (split, part) = part::choose(&model.model, data, args.split, console)?;
+    model.model.check_dim(&part.x).with_context(|| format!("the model does not fit '{}'", args.dataset))?;
+    let windows = windows(&model, &part.x, args.samples.map_or(SAMPLES, |n| n as usize));
+    let expected = outcomes(&model, &windows);
+    let mut answer = Answer {
+        boards: Vec::new(),
+        does_not_fit: Vec::new(),
+        dataset: &args.dataset,
+        split: split.name(),
+        windows: windows.len(),
+        hash: format!("{:016x}", hash(expected.iter().flat_map(|o| o.scores.iter().copied()))),
+    };
+    for &board in &boards {
+        let id = board.facts().id;
+        console.note(&format!("{id}: {} windows of '{}'", windows.len(), args.dataset));
+        let optimize = args.optimize.map_or(favours(board), Into::into);
+        let c = COptions { optimize, ..COptions::default() };
+        let options = Options {
+            wait_states: args.wait_states,
+            optimize: Some(optimize),
+            keep: args.keep.as_ref().map(|folder| folder.join(id)),
+            ..Options::default()
+        };
+        match measure(board, &c_source(&model.network, &c)?, &windows, &expected, &options) {
+            Ok(report) => answer.boards.push(report),
+            Err(error @ BoardError::TooLarge { .. }) if !args.boards.contains(&Boards::One(board)) => {
+                answer.does_not_fit.push(TooSmall { board: id, why: error.to_string() });
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    console.answer(&answer, || describe(&answer))?;
+    agreed(&answer.boards)
+}
+
+/// The model, which must be one of integers.
+fn integer(path: &Path) -> anyhow::Result<Box<IntegerModel>> {
+    match model::load(path)? {
+        AnyModel::Integer(model) => Ok(model),
+        AnyModel::Float(_) => Err(misuse(format!(
+            "{0} is a float model, and boards compute in integers; make an integer model first: \
+             fastgrnn quantize {0} --calibrate DATASET -o integer.safetensors",
+            path.display()
+        ))),
+    }
+}
+
+/// Each board once, in the order of the table.
+fn chosen(asked: &[Boards]) -> Vec<Board> {
+    let wanted = |b: &Board| asked.contains(&Boards::All) || asked.contains(&Boards::One(*b));
+    Board::ALL.into_iter().filter(wanted).collect()
+}
+
+/// About `samples` sequences as counts, spread over all.
+fn windows(model: &IntegerModel, x: &Sequences, samples: usize) -> Vec<Vec<i16>> {
+    let samples = samples.min(x.len());
+    let window = |k: usize| {
+        let mut counts = Vec::new();
+        model.counts(x.get(k * x.len() / samples), &mut counts);
+        counts
+    };
+    (0..samples).map(window).collect()
+}
+
+/// An error that shows the first value that is not the host's.
+fn agreed(boards: &[BoardReport]) -> anyhow::Result<()> {
+    for report in boards {
+        if let Some(first) = &report.first_mismatch {
+            return Err(anyhow!(
+                "the board {} differs from the host in {} values; first in window {}: {} is {}, and {} on the host",
+                report.board,
+                report.mismatches,
+                first.window,
+                first.value,
+                first.found,
+                first.expected
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn describe(answer: &Answer) -> String {
+    let optional = |n: Option<f64>, places: usize| n.map_or("-".to_owned(), |n| format!("{n:.places$}"));
+    let rows = answer.boards.iter().map(|b| {
+        vec![
+            b.board.to_owned(),
+            count(b.flash_bytes as u64),
+            count(b.ram_static_bytes as u64),
+            count(b.stack_bytes as u64),
+            count(b.instructions_per_step.round() as u64),
+            b.cycles_per_step.map_or("-".to_owned(), |n| count(n.round() as u64)),
+            optional(b.ms_per_step, 3),
+            optional(b.ms_per_inference, 2),
+            optional(b.ms_per_inference_zero_wait, 2),
+            optional(b.ms_per_inference_uncached, 2),
+            b.measured_or_modelled.to_owned(),
+            b.mismatches.to_string(),
+        ]
+    });
+    let heading = [
+        "board",
+        "flash, B",
+        "RAM, B",
+        "stack, B",
+        "instr/step",
+        "cycles/step",
+        "ms/step",
+        "ms/window",
+        "no wait",
+        "no cache",
+        "cycles are",
+        "mismatches",
+    ];
+    let mut text = facts(&[
+        ("data", format!("{} ({}), {} windows", answer.dataset, answer.split, answer.windows)),
+        ("scores", format!("hash {} on the host", answer.hash)),
+    ]);
+    text.push_str(&format!("\n{}", table(&heading, &rows.collect::<Vec<_>>())));
+    for small in &answer.does_not_fit {
+        text.push_str(&format!("  {}: {}\n", small.board, small.why));
+    }
+    text.push_str(
+        "\n  ms/window: a whole window at the board's clock and flash; `no wait` if flash had no wait states,\n  \
+         `no cache` if every access to it had them. Modelled cycles are no measurement: docs/board-models.md.\n",
+    );
+    text
+}
