@@ -10,6 +10,7 @@ pub mod eval;
 pub mod info;
 mod integer;
 mod model;
+pub mod new;
 pub mod pareto;
 mod part;
 pub mod predict;
