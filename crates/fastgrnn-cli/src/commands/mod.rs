@@ -1,6 +1,7 @@
 //! One file a command; each calls the library and prints its answer.
 
 pub mod bench;
+mod boards;
 pub mod compare;
 pub mod completions;
 mod components;

@@ -134,9 +134,14 @@ impl Estimate {
         self.ms(self.cycles_per_step)
     }
 
-    /// Milliseconds of a whole sequence of `steps` steps and its decision.
+    /// Cycles of a whole sequence of `steps` steps and its decision.
+    pub fn cycles_per_inference(&self, steps: usize) -> u64 {
+        self.cycles_per_step.saturating_mul(steps as u64).saturating_add(self.cycles_to_classify)
+    }
+
+    /// The same in milliseconds.
     pub fn ms_per_inference(&self, steps: usize) -> Option<f64> {
-        self.ms(self.cycles_per_step.saturating_mul(steps as u64).saturating_add(self.cycles_to_classify))
+        self.ms(self.cycles_per_inference(steps))
     }
 
     fn ms(&self, cycles: u64) -> Option<f64> {
