@@ -3,10 +3,10 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use fastgrnn::bench::{INFER_SHAPES, InferShape, SHAPES, Shape};
-use fastgrnn::cells::{CELLS, CellKind};
+use fastgrnn::cells::{CELLS, CellKind, Nonlinearity};
 use fastgrnn::data::{LabelKind, Request};
 use fastgrnn::device::Board;
-use fastgrnn::train::Recipe;
+use fastgrnn::train::{Rank, Recipe};
 use fastgrnn_export::Optimize;
 use std::path::PathBuf;
 
@@ -39,6 +39,8 @@ pub enum Command {
     Info(InfoArgs),
     /// Make a float model compute in integers only
     Quantize(QuantizeArgs),
+    /// Make an integer model of any shape with random weights, to measure before training
+    New(NewArgs),
     /// Train networks that just fit budgets of bytes, and show accuracy against bytes
     Pareto(Box<ParetoArgs>),
     /// Show where two models differ: predictions, states over time, saturation
@@ -180,7 +182,7 @@ impl ReadArgs {
 pub struct EvalArgs {
     /// Model file, or the run folder that holds one
     pub model: PathBuf,
-    /// What to evaluate on: a known name, a file or a folder
+    /// What to evaluate on: a known name, a file, a folder or random:N
     #[arg(long, value_name = "NAME|PATH")]
     pub dataset: String,
     /// Test set, where the data set does not bring its own
@@ -239,7 +241,7 @@ pub enum Engine {
 pub struct PredictArgs {
     /// Model file, or the run folder that holds one
     pub model: PathBuf,
-    /// Sequences: any format that training reads
+    /// Sequences: any format that training reads, or random:N
     pub file: PathBuf,
     #[command(flatten)]
     pub read: ReadArgs,
@@ -257,7 +259,7 @@ pub struct InfoArgs {
 pub struct QuantizeArgs {
     /// Float model file, or the run folder that holds one
     pub model: PathBuf,
-    /// Data to choose scales with: a known name, a file or a folder; of it the part the model learnt from
+    /// Data to choose scales with: a known name, a file, a folder or random:N; of it the part the model learnt from
     #[arg(long, value_name = "NAME|PATH")]
     pub calibrate: String,
     /// Integer model file to write
@@ -279,6 +281,55 @@ pub struct QuantizeArgs {
     pub read: ReadArgs,
     #[command(flatten)]
     pub threads: Threads,
+}
+
+#[derive(Debug, Args)]
+pub struct NewArgs {
+    /// The recurrent cell
+    #[arg(long, value_name = "CELL", value_parser = cell, help_heading = "Network")]
+    pub cell: CellKind,
+    /// Features a time step
+    #[arg(long, value_name = "N", help_heading = "Network")]
+    pub input: usize,
+    /// Units of the state
+    #[arg(long, value_name = "N", help_heading = "Network")]
+    pub hidden: usize,
+    /// Cells stacked on one another
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Network")]
+    pub layers: usize,
+    /// Rank of the input matrix, or full [default: full]
+    #[arg(long, value_name = "N", help_heading = "Network")]
+    pub rank_w: Option<Rank>,
+    /// Rank of the recurrent matrix, or full [default: full]
+    #[arg(long, value_name = "N", help_heading = "Network")]
+    pub rank_u: Option<Rank>,
+    /// Fraction kept of the input matrix, or of each of its factors; exactly so many entries are not 0
+    #[arg(long, value_name = "KEPT", default_value_t = 1.0, help_heading = "Network")]
+    pub sparsity_w: f64,
+    /// Fraction kept of the recurrent matrix, or of each of its factors
+    #[arg(long, value_name = "KEPT", default_value_t = 1.0, help_heading = "Network")]
+    pub sparsity_u: f64,
+    /// Fraction kept of the head's matrix
+    #[arg(long, value_name = "KEPT", default_value_t = 1.0, help_heading = "Network")]
+    pub sparsity_head: f64,
+    /// Nonlinearity of the gates [default: quantSigm, which needs no table]
+    #[arg(long, value_name = "NAME", value_parser = nonlinearity, help_heading = "Network")]
+    pub gate: Option<Nonlinearity>,
+    /// Nonlinearity of the update [default: quantTanh, which needs no table]
+    #[arg(long, value_name = "NAME", value_parser = nonlinearity, help_heading = "Network")]
+    pub update: Option<Nonlinearity>,
+    /// Classes
+    #[arg(long, value_name = "N", help_heading = "Network")]
+    pub classes: usize,
+    /// Time steps of a sequence, which --dataset random:N then has
+    #[arg(long, value_name = "N", help_heading = "Network")]
+    pub steps: usize,
+    /// What weights are drawn from; the same seed gives the same file
+    #[arg(long, value_name = "S", default_value_t = 0)]
+    pub seed: u64,
+    /// Integer model file to write
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
 }
 
 #[derive(Debug, Args)]
@@ -318,13 +369,20 @@ fn cell(name: &str) -> Result<CellKind, String> {
     })
 }
 
+fn nonlinearity(name: &str) -> Result<Nonlinearity, String> {
+    Nonlinearity::from_name(name).ok_or_else(|| {
+        let names: Vec<&str> = Nonlinearity::ALL.iter().map(|f| f.name()).collect();
+        format!("known nonlinearities: {}", names.join(", "))
+    })
+}
+
 #[derive(Debug, Args)]
 pub struct CompareArgs {
     /// Model file or run folder; states are measured against this one's
     pub model_a: PathBuf,
     /// Model file or run folder
     pub model_b: PathBuf,
-    /// What to compare on: a known name, a file or a folder; labels need not be there
+    /// What to compare on: a known name, a file, a folder or random:N; labels need not be there
     #[arg(long, value_name = "NAME|PATH")]
     pub dataset: String,
     /// Test set, where the data set does not bring its own

@@ -15,7 +15,7 @@ mod table;
 use args::{Cli, Command, DataCommand};
 use clap::Parser;
 use commands::{
-    bench, board, compare, completions, data, demo, eval, info, pareto, predict, quantize, train,
+    bench, board, compare, completions, data, demo, eval, info, new, pareto, predict, quantize, train,
 };
 use console::Console;
 use std::process::ExitCode;
@@ -39,6 +39,7 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Eval(args) => eval::run(args, console),
         Command::Predict(args) => predict::run(args, console),
         Command::Info(args) => info::run(&args, console),
+        Command::New(args) => new::run(args, console),
         Command::Pareto(args) => pareto::run(*args, console),
         Command::Compare(args) => compare::run(args, console),
         Command::Quantize(args) => quantize::run(args, console),

@@ -27,6 +27,7 @@
 //! | [`model`] | the trained model and its file |
 //! | [`train`] | optimisers, schedules, the training run, checkpoints |
 //! | [`quantize`] | integers instead of floats: grids, calibration, the device image |
+//! | [`random`] | integer models of any shape with random weights, to measure before training |
 //! | [`device`] | boards: their memory and clock |
 //! | [`compare`] | two models on the same data: agreement, drift of states, saturation |
 //! | [`pareto`] | accuracy against bytes: networks for a budget, what each compression costs |
@@ -47,6 +48,7 @@ pub mod model;
 pub mod net;
 pub mod pareto;
 pub mod quantize;
+pub mod random;
 pub mod reference;
 pub mod report;
 pub mod rng;

@@ -105,6 +105,12 @@ pub(crate) mod stream {
     pub const INITIAL: u64 = 3;
     /// Augmentation.
     pub const AUGMENT: u64 = 4;
+    /// Random sequences.
+    pub const RANDOM_DATA: u64 = 5;
+    /// Their labels.
+    pub const RANDOM_LABEL: u64 = 6;
+    /// Random models.
+    pub const RANDOM_MODEL: u64 = 7;
     /// Validation splits.
     pub const SPLIT: u64 = 0x5b17;
 }

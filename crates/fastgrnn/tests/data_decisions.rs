@@ -39,6 +39,7 @@ fn for_model(features: &[&str]) -> Request {
         features: Some(strings(features)),
         steps: 2,
         classes: strings(&["u", "v"]),
+        ..Expect::default()
     };
     let inherited = Inherited { id_col: true, label_col: true, group_col: true, columns: true, drop: true };
     Request { expect: Some(expect), inherited, ..Request::default() }
@@ -134,7 +135,7 @@ fn columns_of_the_training_data_may_be_missing_but_not_those_asked_for_now() {
 
 #[test]
 fn unlabelled_rows_without_the_label_in_front_keep_their_first_step() {
-    let expect = Expect { dim: 1, steps: 3, classes: strings(&["1", "2"]), features: None };
+    let expect = Expect { dim: 1, steps: 3, classes: strings(&["1", "2"]), ..Expect::default() };
     let inherited = Inherited { label_col: true, ..Inherited::default() };
     let request =
         Request { expect: Some(expect), inherited, label_col: Some("0".into()), ..Request::default() };

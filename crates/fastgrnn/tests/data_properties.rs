@@ -134,7 +134,7 @@ proptest! {
         let path = dir.path().join(name);
         std::fs::write(&path, [&beginning, text.as_bytes()].concat()).unwrap();
         let features = named.then(|| ["a", "b", "x"].iter().take(dim).map(|f| f.to_string()).collect());
-        let expect = Expect { dim, features, steps: 2, classes: Vec::new() };
+        let expect = Expect { dim, features, steps: 2, ..Expect::default() };
         let inherited =
             Inherited { id_col: true, label_col: true, group_col: true, columns: true, drop: true };
         let request = Request { expect: Some(expect), inherited, ..request };

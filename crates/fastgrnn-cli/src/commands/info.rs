@@ -1,7 +1,7 @@
 //! `fastgrnn info`
 
 use crate::args::InfoArgs;
-use crate::commands::{integer, model};
+use crate::commands::{boards, integer, model};
 use crate::console::Console;
 use crate::table::{facts, table};
 use fastgrnn::model::{AnyModel, Model};
@@ -38,6 +38,7 @@ pub fn run(args: &InfoArgs, console: Console) -> anyhow::Result<()> {
     if let AnyModel::Integer(model) = &any {
         answer["matrices"] = json!(model.matrix_sizes());
         answer["scales"] = integer::scales(model);
+        answer["boards"] = json!(boards::rows(model));
     }
     console.answer(&answer, || describe(&any, &rows))
 }
@@ -47,7 +48,9 @@ fn describe(any: &AnyModel, rows: &[TensorRow]) -> String {
     let mut text = facts(&about(any));
     match any {
         AnyModel::Float(_) => text.push_str(&format!("\n{}", tensor_table(rows))),
-        AnyModel::Integer(model) => text.push_str(&integer::describe(model)),
+        AnyModel::Integer(model) => {
+            text.push_str(&format!("{}\n{}", integer::describe(model), boards::describe(model)));
+        }
     }
     if !model.recipe.is_empty() {
         text.push_str("\nRecipe:\n");

@@ -2,6 +2,7 @@
 
 pub mod bench;
 pub mod board;
+mod boards;
 pub mod compare;
 pub mod completions;
 mod components;
@@ -11,6 +12,7 @@ pub mod eval;
 pub mod info;
 mod integer;
 mod model;
+pub mod new;
 pub mod pareto;
 mod part;
 pub mod predict;

@@ -8,7 +8,8 @@ use super::labels::{RawLabels, listed};
 use super::npz::Arrays;
 use super::part::{Part, assemble};
 use super::{
-    DataError, Dataset, LabelKind, Request, Sequences, Unlabelled, csv, folder, idx, known, npy, npz, ts,
+    DataError, Dataset, LabelKind, Request, Sequences, Unlabelled, csv, folder, idx, known, npy, npz, random,
+    ts,
 };
 
 /// What a source holds.
@@ -27,6 +28,9 @@ pub(crate) struct Parts {
 /// ```
 pub fn load(request: &Request) -> Result<Dataset, DataError> {
     request.check()?;
+    if let Some(data) = random::load(request) {
+        return data;
+    }
     if let Some(data) = known::load(request)? {
         return Ok(data);
     }
@@ -59,6 +63,9 @@ pub fn load_bytes(name: &str, bytes: &[u8], request: &Request) -> Result<Dataset
 /// not used.
 pub fn load_unlabelled(path: &Path, request: &Request) -> Result<Unlabelled, DataError> {
     request.check()?;
+    if let Some(input) = path.to_str().and_then(|source| random::load_unlabelled(source, request)) {
+        return input;
+    }
     let parts = read(open(path, request)?, request, false)?;
     let number = |part: &mut Part, prefix: &str| {
         let count = part.x.len();

@@ -31,6 +31,10 @@ pub struct Expect {
     pub steps: usize,
     /// The classes, in the model's order; empty when the model predicts numbers.
     pub classes: Vec<String>,
+    /// Mean of each feature in training; empty when that is not known.
+    pub mean: Vec<f32>,
+    /// Deviation of each, likewise.
+    pub spread: Vec<f32>,
 }
 
 /// Which column options were taken over from a model's training rather than asked for now. A

@@ -1,7 +1,7 @@
 //! Predictions, and how good they are.
 
 use super::{Model, ModelError, Scorer, Task};
-use crate::data::{Examples, Expect, Labels, Sequences};
+use crate::data::{Examples, Expect, Labels, Normalize, Sequences};
 use crate::metrics::Evaluation;
 use crate::net::Loss;
 
@@ -123,11 +123,25 @@ impl Model {
     /// # }
     /// ```
     pub fn expects(&self) -> Expect {
+        let (mean, spread) = match self.normalizer.mode {
+            Normalize::PerFeature => {
+                let spread = self
+                    .normalizer
+                    .scale
+                    .iter()
+                    .map(|s| 1.0 / s)
+                    .map(|s| if s.is_finite() { s } else { 1.0 });
+                (self.normalizer.mean.clone(), spread.collect())
+            }
+            Normalize::PerCoordinate | Normalize::None => (Vec::new(), Vec::new()),
+        };
         Expect {
             dim: self.network.input(),
             features: self.features.clone(),
             steps: self.steps,
             classes: self.labels().to_vec(),
+            mean,
+            spread,
         }
     }
 

@@ -1,7 +1,10 @@
-//! The boards that networks are made for: what each has room for and how fast it runs.
+//! The boards: what each has room for and how fast it runs.
+
+use serde::{Deserialize, Serialize};
 
 /// A board, by the chip it stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Board {
     /// Arduino Uno.
     Uno,
@@ -89,6 +92,18 @@ impl Board {
         }
     }
 
+    /// The board as a sentence calls it.
+    pub fn short_name(self) -> &'static str {
+        match self {
+            Self::Uno => "an Uno",
+            Self::M0plus => "an MKR1000",
+            Self::M3 => "a Due",
+            Self::M4 => "a Nano 33 BLE",
+            Self::Riscv32 => "a HiFive1",
+            Self::Aarch64 => "a 64-bit ARM",
+        }
+    }
+
     /// The board that `--board` names so.
     pub fn from_id(id: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|b| b.facts().id == id)
@@ -103,6 +118,7 @@ mod tests {
     fn every_board_is_found_by_its_id() {
         for board in Board::ALL {
             assert_eq!(Board::from_id(board.facts().id), Some(board));
+            assert_eq!(serde_json::to_value(board).unwrap(), board.facts().id);
         }
         assert_eq!(Board::from_id("mega"), None);
     }

@@ -1,0 +1,87 @@
+//! `fastgrnn new`: a model of any shape, to measure before training one.
+
+use crate::args::NewArgs;
+use crate::commands::integer;
+use crate::commands::train::short;
+use crate::console::Console;
+use crate::misuse::misuse;
+use crate::table::facts;
+use anyhow::Context;
+use fastgrnn::cells::Cell;
+use fastgrnn::quantize::{IntegerModel, Sizes};
+use fastgrnn::random::RandomModel;
+use fastgrnn::report::{bytes, count};
+use fastgrnn::train::Rank;
+use serde::Serialize;
+use serde_json::Value;
+use std::path::PathBuf;
+
+#[derive(Serialize)]
+struct Answer {
+    model: PathBuf,
+    cell: &'static str,
+    params: usize,
+    nnz: usize,
+    bytes: Sizes,
+    ram_bytes: usize,
+    macs_per_step: usize,
+    /// Steps of a sequence of `--dataset random:N`.
+    steps: usize,
+    seed: u64,
+    scales: Value,
+}
+
+/// Draws, writes, describes.
+pub fn run(args: NewArgs, console: Console) -> anyhow::Result<()> {
+    if args.output.is_dir() {
+        return Err(misuse(format!("{} is a folder; name the file to write with -o", args.output.display())));
+    }
+    let spec = spec(&args)?;
+    let model = spec.build().context("there is no such model")?;
+    model.save(&args.output)?;
+    let answer = Answer {
+        model: std::path::absolute(&args.output)?,
+        cell: spec.cell.kind.name(),
+        params: model.model.params.len(),
+        nnz: model.nonzero(),
+        bytes: model.sizes(),
+        ram_bytes: model.ram_bytes(),
+        macs_per_step: model.macs_per_step(),
+        steps: spec.steps,
+        seed: spec.seed,
+        scales: integer::scales(&model),
+    };
+    console.answer(&answer, || describe(&answer, &model))
+}
+
+fn spec(args: &NewArgs) -> anyhow::Result<RandomModel> {
+    let ranks = (args.rank_w.and_then(Rank::columns), args.rank_u.and_then(Rank::columns));
+    let cell = Cell::new(args.cell, args.input, args.hidden).with_ranks(ranks.0, ranks.1);
+    let mut spec = RandomModel::new(cell, args.classes, args.steps);
+    spec.layers = args.layers;
+    spec.kept_w = args.sparsity_w;
+    spec.kept_u = args.sparsity_u;
+    spec.kept_head = args.sparsity_head;
+    spec.seed = args.seed;
+    if let Some(gate) = args.gate {
+        if !args.cell.declaration().gated {
+            return Err(misuse(format!("--gate {gate}: a {} has no gate; leave it out", args.cell)));
+        }
+        spec.cell.gate = gate;
+    }
+    spec.cell.update = args.update.unwrap_or(spec.cell.update);
+    Ok(spec)
+}
+
+fn describe(answer: &Answer, model: &IntegerModel) -> String {
+    let facts = facts(&[
+        ("network", format!("{}, {} parameters", answer.cell, count(answer.params as u64))),
+        ("weights", format!("{} not 0, drawn from seed {}", count(answer.nnz as u64), answer.seed)),
+        ("size", format!("{} as device image", bytes(answer.bytes.total as u64))),
+        ("RAM", bytes(answer.ram_bytes as u64)),
+        ("a step", format!("{} multiplications with weights", count(answer.macs_per_step as u64))),
+        ("model", short(&answer.model)),
+        ("try it", format!("--dataset random:100 has {} steps a sequence", answer.steps)),
+    ]);
+    format!("{facts}\n{}", integer::byte_table(&model.sizes()))
+}

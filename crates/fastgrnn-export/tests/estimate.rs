@@ -1,0 +1,122 @@
+//! What is foretold from a shape bounds what compilers make of it: a model that is said to fit fits.
+
+use fastgrnn::cells::{CELLS, Cell, Nonlinearity};
+use fastgrnn::device::{Board, Estimate, Form, Load};
+use fastgrnn::quantize::IntegerModel;
+use fastgrnn::random::RandomModel;
+use fastgrnn_export::{COptions, Optimize, c_source};
+use std::path::Path;
+use std::process::Command;
+
+/// A board's compiler, with the flags that `fastgrnn board` uses.
+struct Compiler {
+    board: Board,
+    prefix: &'static str,
+    arch: &'static [&'static str],
+}
+
+const COMPILERS: [Compiler; 5] = [
+    Compiler { board: Board::Uno, prefix: "avr-", arch: &["-mmcu=atmega328p"] },
+    Compiler { board: Board::M0plus, prefix: "arm-none-eabi-", arch: &["-mcpu=cortex-m0plus", "-mthumb"] },
+    Compiler { board: Board::M3, prefix: "arm-none-eabi-", arch: &["-mcpu=cortex-m3", "-mthumb"] },
+    Compiler { board: Board::M4, prefix: "arm-none-eabi-", arch: &["-mcpu=cortex-m4", "-mthumb"] },
+    Compiler {
+        board: Board::Riscv32,
+        prefix: "riscv64-unknown-elf-",
+        arch: &["-march=rv32imac", "-mabi=ilp32", "-ffreestanding"],
+    },
+];
+
+/// Bytes of libgcc that generated code may call for: multiplication, division, shifts.
+const LIBRARY: usize = 400;
+
+impl Compiler {
+    /// Bytes of flash, and of stack if all functions called each other.
+    fn sizes(&self, folder: &Path, level: &str) -> (usize, usize) {
+        let run = |tool: &str, args: &[&str]| {
+            let command =
+                Command::new(format!("{}{tool}", self.prefix)).current_dir(folder).args(args).output();
+            let output =
+                command.unwrap_or_else(|e| panic!("{}{tool}: {e}; run scripts/setup-boards", self.prefix));
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            String::from_utf8_lossy(&output.stdout).into_owned()
+        };
+        let mut args = vec!["-std=c99", level, "-fstack-usage", "-c", "model.c", "-o", "model.o"];
+        args.extend(self.arch);
+        run("gcc", &args);
+        let text = run("size", &["model.o"]);
+        let row: Vec<usize> =
+            text.lines().nth(1).unwrap_or("").split_whitespace().flat_map(str::parse).collect();
+        let usage = std::fs::read_to_string(folder.join("model.su")).unwrap();
+        let stack = usage.lines().filter_map(|l| l.split('\t').nth(1)?.parse::<usize>().ok()).sum();
+        (row[0] + row[1], stack)
+    }
+}
+
+/// A model of each kind of shape: full and low rank, dense and sparse, long rows, stacked layers.
+fn models() -> Vec<(String, IntegerModel)> {
+    let shapes: [(usize, usize, Option<usize>, Option<usize>, f64, usize); 5] = [
+        (3, 16, None, None, 1.0, 1),
+        (9, 40, Some(5), Some(12), 0.3, 1),
+        (32, 24, Some(8), None, 0.5, 2),
+        (9, 140, None, None, 0.1, 1),
+        (6, 20, Some(4), Some(9), 0.6, 3),
+    ];
+    let mut models = Vec::new();
+    for (i, declaration) in CELLS.iter().enumerate() {
+        // Every cell with two shapes; between them the cells have all.
+        for k in [i, i + 2] {
+            let (dim, hidden, rank_w, rank_u, kept, layers) = shapes[k % shapes.len()];
+            let cell = Cell::new(declaration.kind, dim, hidden).with_ranks(rank_w, rank_u);
+            let mut shape =
+                RandomModel { kept_w: kept, kept_u: kept, layers, ..RandomModel::new(cell, 6, 20) };
+            if k % 2 == 0 {
+                (shape.cell.gate, shape.cell.update) = (Nonlinearity::Sigmoid, Nonlinearity::Tanh);
+            }
+            models.push((format!("{declaration:?} {shape:?}"), shape.build().unwrap()));
+        }
+    }
+    models
+}
+
+fn check(about: &str, model: &IntegerModel, estimate: &Estimate, compiler: &Compiler, folder: &Path) {
+    let (optimize, level) = match (estimate.form, compiler.board) {
+        (Form::Loops, Board::Uno) => (Optimize::Size, "-O2"),
+        (Form::Loops, _) => (Optimize::Size, "-Os"),
+        (Form::Straight, _) => (Optimize::Speed, "-O2"),
+    };
+    let source = c_source(&model.network, &COptions { optimize, ..COptions::default() }).unwrap();
+    std::fs::write(folder.join("model.h"), &source.header).unwrap();
+    std::fs::write(folder.join("model.c"), &source.source).unwrap();
+    let (flash, stack) = compiler.sizes(folder, level);
+    if std::env::var_os("SHOW_SIZES").is_some() {
+        println!(
+            "{:8} {:9} flash {flash:6} of {:6}  stack {stack:5} of {:5}",
+            compiler.board.facts().id,
+            estimate.form.name(),
+            estimate.flash_bytes(),
+            estimate.stack_bytes
+        );
+    }
+    let about = format!("{} as {} of {about}", compiler.board.facts().id, estimate.form.name());
+    assert!(source.data_bytes <= estimate.data_bytes, "{} of data, {about}", source.data_bytes);
+    assert!(flash + LIBRARY <= estimate.flash_bytes(), "{flash} of flash: {estimate:?}, {about}");
+    let used = 2 * model.model.network.input() + 4 * model.model.network.outputs + source.state_bytes;
+    assert_eq!(used, estimate.static_bytes, "{about}");
+    assert!(stack <= estimate.stack_bytes, "{stack} of stack: {estimate:?}, {about}");
+}
+
+#[test]
+fn compiled_code_keeps_within_what_was_foretold() {
+    let folder = tempfile::tempdir().unwrap();
+    for (about, model) in models() {
+        let load = Load::of_model(&model);
+        for compiler in &COMPILERS {
+            for form in [Form::Loops, Form::Straight] {
+                if let Some(estimate) = load.in_form(compiler.board, form) {
+                    check(&about, &model, &estimate, compiler, folder.path());
+                }
+            }
+        }
+    }
+}
