@@ -14,7 +14,9 @@ mod table;
 
 use args::{Cli, Command, DataCommand};
 use clap::Parser;
-use commands::{bench, compare, completions, data, demo, eval, info, pareto, predict, quantize, train};
+use commands::{
+    bench, compare, completions, data, demo, eval, export, info, pareto, predict, quantize, train,
+};
 use console::Console;
 use std::process::ExitCode;
 
@@ -40,6 +42,7 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Pareto(args) => pareto::run(*args, console),
         Command::Compare(args) => compare::run(args, console),
         Command::Quantize(args) => quantize::run(args, console),
+        Command::Export(args) => export::run(args, console),
         Command::Data(DataCommand::List(args)) => data::list(&args, console),
         Command::Data(DataCommand::Inspect(args)) => data::inspect(args, console),
         Command::Data(DataCommand::Convert(args)) => data::convert(args, console),
