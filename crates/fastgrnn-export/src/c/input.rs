@@ -1,31 +1,42 @@
 //! From counts to the network's input (section 1).
 
-use super::text::{Tables, counter, rounded, times};
+use super::text::{Tables, counter, times};
 use fastgrnn::quantize::InputScale;
 
 /// The function `normalise`, which writes numbers of the C type `kind`.
 pub(super) fn code(input: &InputScale, kind: &str, tables: &mut Tables) -> String {
     let features = input.factors.len();
-    tables.words("offsets", &input.offsets);
     let extra = |&factor: &u16| u32::from(factor >> 14);
     let first = input.factors.first().map_or(0, extra);
     let same = input.factors.iter().all(|f| extra(f) == first);
-    let offset = times("(int32_t)FG_WORD(offsets + d)", input.offset_shift);
-    let body = if same {
-        let factors: Vec<u16> = input.factors.iter().map(|f| f & 0x3FFF).collect();
-        tables.unsigned_words("factors", &factors);
-        let product = format!("multiply_us(FG_UWORD(factors + d), counts[d]) - {offset}");
+    // Factor and offset side by side, as they are read.
+    let pairs = input.factors.iter().zip(&input.offsets);
+    tables.unsigned_words("scales", &pairs.flat_map(|(&f, &o)| [f, o as u16]).collect::<Vec<_>>());
+    let offset = times("(int32_t)(int16_t)FG_UWORD(scale + 1)", input.offset_shift);
+    let (constants, body) = if same {
         let shift = input.shift + 4 * first;
+        let factor = match first {
+            0 => "FG_UWORD(scale)".to_string(),
+            _ => "(uint16_t)(FG_UWORD(scale) & 0x3FFF)".to_string(),
+        };
+        let product = format!("multiply_us({factor}, counts[d]) - {offset}");
         let saturate = if fits(input, shift) { "(int16_t)" } else { "saturate" };
-        format!("        x[d] = {saturate}({});\n", rounded(&product, shift as i32))
+        if shift == 0 {
+            (String::new(), format!("        x[d] = {saturate}({product});\n"))
+        } else {
+            (
+                format!("    int32_t half = {};\n    FG_HOLD(half);\n", 1 << (shift - 1)),
+                format!("        x[d] = {saturate}(shift_right({product} + half, {shift}));\n"),
+            )
+        }
     } else {
-        tables.unsigned_words("factors", &input.factors);
-        format!(
-            "        const uint16_t factor = FG_UWORD(factors + d);
+        let body = format!(
+            "        const uint16_t factor = FG_UWORD(scale);
         const uint8_t shift = (uint8_t)({} + 4 * (factor >> 14));
         x[d] = saturate(round_shift_by(multiply_us((uint16_t)(factor & 0x3FFF), counts[d]) - {offset}, shift));\n",
             input.shift
-        )
+        );
+        (String::new(), body)
     };
     // A shift known only when the code runs: no chain of single shifts on an AVR.
     let helper = if same {
@@ -47,7 +58,7 @@ pub(super) fn code(input: &InputScale, kind: &str, tables: &mut Tables) -> Strin
     };
     let k = counter(features);
     format!(
-        "{helper}static void normalise(const int16_t *counts, {kind} *x)\n{{\n    {k} d;\n    for (d = 0; d < {features}; d++) {{\n{body}    }}\n}}\n\n"
+        "{helper}static void normalise(const int16_t *counts, {kind} *x)\n{{\n    const uint16_t *scale = scales;\n    {k} d;\n{constants}    for (d = 0; d < {features}; d++) {{\n{body}        scale += 2;\n    }}\n}}\n\n"
     )
 }
 

@@ -74,6 +74,9 @@ pub(super) fn code(
     let x_kind = if index == 0 { between } else { "int16_t" };
     let w = Side::new('w', &layer.w, [s.w2, s.w1], ("x", x_kind), between);
     let u = Side::new('u', &layer.u, [s.u2, s.u1], (&h, "int16_t"), between);
+    // Once W's factor has read it, the input's buffer can hold what U's factor gives.
+    let room = |m: &IntegerMatrix| m.cols <= cell.input;
+    let shared = !in_line && index == 0 && w.second.is_some() && u.second.is_some_and(room);
     // The product with the larger shift first: see "Why nothing overflows".
     let sides = if w.outer >= u.outer { [&w, &u] } else { [&u, &w] };
 
@@ -83,7 +86,9 @@ pub(super) fn code(
     for side in [&w, &u] {
         let Some(second) = side.second else { continue };
         let (rank, vector) = (second.cols, &side.vector);
-        scratch += if in_line { 4 } else { 2 } * rank;
+        if !(shared && side.letter == 'u') {
+            scratch += if in_line { 4 } else { 2 } * rank;
+        }
         let (input, kind) = if side.letter == 'w' { ("x", x_kind) } else { (h.as_str(), "int16_t") };
         if in_line {
             let function = format!("project_{}{index}", side.letter);
@@ -191,17 +196,20 @@ pub(super) fn code(
         }
     }
     for side in [&w, &u] {
-        if let Some(second) = side.second {
-            let _ = writeln!(local, "    {between} {}[{}];", side.vector, second.cols);
-        }
+        let _ = match side.second {
+            Some(_) if shared && side.letter == 'u' => writeln!(local, "    int16_t *const mu = x;"),
+            Some(second) => writeln!(local, "    {between} {}[{}];", side.vector, second.cols),
+            None => Ok(()),
+        };
     }
     if !in_line {
         let _ = writeln!(local, "    const int16_t *bias = b_{index};\n    {counter} k;");
         local.push_str(&unit.constants);
     }
+    let constant = if shared { "" } else { "const " };
     let _ = write!(
         functions,
-        "FG_ALONE void layer{index}(@NAME@_state *state, const {x_kind} *x)\n{{\n{local}{body}}}\n\n"
+        "FG_ALONE void layer{index}(@NAME@_state *state, {constant}{x_kind} *x)\n{{\n{local}{body}}}\n\n"
     );
 
     let memory = cell.kind == CellKind::Lstm;

@@ -71,11 +71,7 @@ pub(super) fn code(index: usize, layer: &IntegerLayer, target: &str, curves: &mu
         CellKind::FastGrnn => {
             let share = if unsigned {
                 // ν + R(ζ·(1 − z), 15) in one subtraction and one shift by whole bytes.
-                let most = (u64::from(layer.zeta) + u64::from(layer.nu)) * 65_536 + 32_768;
-                format!(
-                    "const fg_gate share = (fg_gate)(({most}u - multiply_uu({}u, z)) >> 16);",
-                    2 * u32::from(layer.zeta)
-                )
+                "const fg_gate share = (fg_gate)((most - multiply_uu(zeta, z)) >> 16);".to_string()
             } else {
                 let (zeta, nu) = (layer.zeta, layer.nu);
                 format!("const int32_t share = {nu} + round_shift((int32_t){zeta} * (32768 - z), 15);")
@@ -139,9 +135,16 @@ pub(super) fn code(index: usize, layer: &IntegerLayer, target: &str, curves: &mu
     text.push_str(&line(format!("bias += {};", layer.biases.len())));
     let mut constants = String::new();
     let unity = f.takes_unity || gate.as_ref().is_some_and(|g| g.takes_unity);
-    let held = [(unity, "unity", 1 << s.sums), (blends, "half", 16_384)];
+    let shares = cell.kind == CellKind::FastGrnn && unsigned;
+    let most = (u32::from(layer.zeta) + u32::from(layer.nu)) * 65_536 + 32_768;
+    let held = [
+        (unity, "int32_t", "unity", (1 << s.sums).to_string()),
+        (blends, "int32_t", "half", "16384".to_string()),
+        (shares, "uint32_t", "most", format!("{most}u")),
+        (shares, "fg_gate", "zeta", (2 * u32::from(layer.zeta)).to_string()),
+    ];
     let held = || held.iter().filter(|(needed, ..)| *needed);
-    constants.extend(held().map(|(_, name, value)| format!("    int32_t {name} = {value};\n")));
-    constants.extend(held().map(|(_, name, _)| format!("    FG_HOLD({name});\n")));
+    constants.extend(held().map(|(_, kind, name, value)| format!("    {kind} {name} = {value};\n")));
+    constants.extend(held().map(|(_, _, name, _)| format!("    FG_HOLD({name});\n")));
     Unit { constants, text }
 }
