@@ -173,3 +173,15 @@ fn describe(answer: &Answer) -> String {
     );
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn boards_are_measured_once_each_in_one_order() {
+        let asked = [Boards::One(Board::M3), Boards::One(Board::Uno), Boards::One(Board::M3)];
+        assert_eq!(chosen(&asked), [Board::Uno, Board::M3]);
+        assert_eq!(chosen(&[Boards::One(Board::M3), Boards::All]).len(), Board::ALL.len());
+    }
+}
