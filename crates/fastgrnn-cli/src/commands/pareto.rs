@@ -39,10 +39,7 @@ struct Best<'a> {
 
 /// Trains a grid and shows accuracy against bytes.
 pub fn run(args: ParetoArgs, console: Console) -> anyhow::Result<()> {
-    let recipe = match &args.recipe {
-        Some(path) => read_recipe(path)?.overlay(args.flags.clone()),
-        None => args.flags.clone(),
-    };
+    let recipe = recipe(&args, console)?;
     let Some(dataset) = recipe.dataset.clone() else {
         return Err(misuse(
             "nothing to train on: name a recipe file, or a data set with --dataset NAME|PATH",
@@ -80,6 +77,28 @@ pub fn run(args: ParetoArgs, console: Console) -> anyhow::Result<()> {
     write_whole(&out.join("pareto.svg"), report.svg().unwrap_or_default().as_bytes())?;
     write_whole(&out.join("pareto.json"), serde_json::to_string_pretty(&answer)?.as_bytes())?;
     console.answer(&answer, || describe(&answer))
+}
+
+/// The recipe with its flags; sizes are what the budgets decide, so nobody may believe in theirs.
+fn recipe(args: &ParetoArgs, console: Console) -> anyhow::Result<Recipe> {
+    if let Some(key) = pareto::decided(&args.flags).first() {
+        return Err(misuse(format!(
+            "--{key} would have no effect: the budgets decide sizes, --rank-shares and --kept what is tried \
+             (fastgrnn train takes --{key})"
+        )));
+    }
+    if args.flags.cell.is_some() && !args.cells.is_empty() {
+        return Err(misuse("--cell and --cells: name all cells with --cells"));
+    }
+    let Some(path) = &args.recipe else { return Ok(args.flags.clone()) };
+    let recipe = read_recipe(path)?;
+    match pareto::decided(&recipe).as_slice() {
+        [] => {}
+        keys => {
+            console.note(&format!("{} of the recipe is not used: the budgets decide it", keys.join(", ")))
+        }
+    }
+    Ok(recipe.overlay(args.flags.clone()))
 }
 
 /// The folder to use, if it is known; one that holds points is continued only when asked to.

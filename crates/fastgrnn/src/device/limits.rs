@@ -107,8 +107,9 @@ impl Limits {
     ///
     /// Without a board, the one on which the network takes most is taken.
     pub fn excess(&self, load: &Load, steps: usize) -> Vec<String> {
-        let over = self.boards().into_iter().find(|&board| self.form_on(load, board, steps).is_none());
-        let Some(board) = over else { return Vec::new() };
+        let over = self.boards().into_iter().filter(|&board| self.form_on(load, board, steps).is_none());
+        let taken = |board: &Board| load.in_loops(*board).ram_bytes() + load.in_loops(*board).flash_bytes();
+        let Some(board) = over.max_by_key(taken) else { return Vec::new() };
         let (small, fast) = (load.in_loops(board), load.in_form(board, Form::Straight));
         let mut excess = self.memory_excess(&small);
         if excess.is_empty()
@@ -170,7 +171,8 @@ impl Limits {
                 excess.push(format!("{needs}, {board} has {has} of which {left} are left to a network"));
             }
             if let Some(most) = most.filter(|&most| needed > most) {
-                excess.push(format!("{needs}, {key} allows {}", count(most as u64)));
+                let board = estimate.board.short_name();
+                excess.push(format!("{needs} on {board}, {key} allows {}", count(most as u64)));
             }
         }
         excess

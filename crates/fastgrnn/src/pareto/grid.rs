@@ -5,7 +5,7 @@ use crate::cells::{Cell, CellKind};
 use crate::data::Dataset;
 use crate::net::Network;
 use crate::quantize::{check_form, image_bytes, kept_entries};
-use crate::train::{Config, Rank, Recipe};
+use crate::train::{Config, ConfigError, Rank, Recipe};
 
 /// What to try. For each budget, cell, low-rank share and kept fraction there is one network: the
 /// one with the most units that fits.
@@ -44,6 +44,7 @@ const LEAST_UNITS: usize = 2;
 /// The networks of `grid`, with all settings but size and cell from `recipe`.
 pub fn grid(recipe: &Recipe, data: &Dataset, grid: &Grid) -> Result<Plan, ParetoError> {
     check(recipe, grid)?;
+    recipe.limits().check().map_err(ConfigError::from)?;
     let own = [recipe.cell.unwrap_or(CellKind::FastGrnn)];
     let cells = if grid.cells.is_empty() { &own[..] } else { &grid.cells };
     let mut budgets = grid.budgets.clone();
@@ -65,7 +66,9 @@ pub fn grid(recipe: &Recipe, data: &Dataset, grid: &Grid) -> Result<Plan, Pareto
                 }
             }
             if plan.candidates.len() == before && !known {
-                plan.notes.push(format!("no {cell} of {LEAST_UNITS} units or more fits {budget} bytes"));
+                let limits = if recipe.limits().is_empty() { "" } else { " and keeps to the limits" };
+                plan.notes
+                    .push(format!("no {cell} of {LEAST_UNITS} units or more fits {budget} bytes{limits}"));
             }
         }
     }
@@ -87,6 +90,25 @@ fn check(recipe: &Recipe, grid: &Grid) -> Result<(), ParetoError> {
     }
 }
 
+/// The keys of `recipe` that a grid decides instead.
+///
+/// ```
+/// use fastgrnn::{pareto, train::Recipe};
+/// let recipe = Recipe { hidden: Some(32), seeds: Some(3), ..Recipe::default() };
+/// assert_eq!(pareto::decided(&recipe), ["hidden"]);
+/// ```
+pub fn decided(recipe: &Recipe) -> Vec<&'static str> {
+    let keys = [
+        ("hidden", recipe.hidden.is_some()),
+        ("rank-w", recipe.rank_w.is_some()),
+        ("rank-u", recipe.rank_u.is_some()),
+        ("sparsity-w", recipe.sparsity_w.is_some()),
+        ("sparsity-u", recipe.sparsity_u.is_some()),
+        ("quantize", recipe.quantize == Some(false)),
+    ];
+    keys.into_iter().filter_map(|(key, given)| given.then_some(key)).collect()
+}
+
 /// Networks that differ in their units only.
 #[derive(Clone, Copy, Debug)]
 struct Family {
@@ -104,8 +126,11 @@ impl Family {
         budget: usize,
     ) -> Result<Option<Candidate>, ParetoError> {
         let mut largest = None;
-        // One resolved configuration stands for all: only sizes differ.
-        let mut config = self.recipe(recipe, data, LEAST_UNITS).resolve(data)?;
+        // One resolved configuration stands for all: only sizes differ. Limits are held below.
+        let unlimited =
+            Recipe { fit: None, board: None, max_flash: None, max_ram: None, max_ms: None, ..recipe.clone() };
+        let mut config = self.recipe(&unlimited, data, LEAST_UNITS).resolve(data)?;
+        let (limits, steps) = (recipe.limits(), data.train.x.max_steps());
         for hidden in LEAST_UNITS..=MOST_UNITS {
             self.resize(&mut config, data, hidden);
             let bytes = self.bytes(&config, data);
@@ -114,7 +139,7 @@ impl Family {
                 continue;
             }
             let form = check_form(&config.network(data), config.normalize, &config.initial_state);
-            if form.is_ok() && self.is_of_its_own(&config) {
+            if form.is_ok() && self.is_of_its_own(&config) && limits.admit(&config.load(data), steps) {
                 largest = Some((hidden, bytes));
             }
         }

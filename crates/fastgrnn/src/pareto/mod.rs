@@ -23,7 +23,7 @@ mod grid;
 
 pub use components::{Component, components};
 pub use front::{best, mark_front};
-pub use grid::{Grid, Plan, grid};
+pub use grid::{Grid, Plan, decided, grid};
 
 use crate::data::Dataset;
 use crate::metrics::Scores;

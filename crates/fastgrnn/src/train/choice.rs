@@ -5,6 +5,7 @@
 
 use crate::cells::{CELLS, CellKind, Nonlinearity, Start};
 use crate::data::{LabelKind, Normalize};
+use crate::device::Board;
 use crate::net::Loss;
 
 /// A setting with a closed list of names.
@@ -74,6 +75,16 @@ impl Choice for Nonlinearity {
 
     fn choice_name(self) -> &'static str {
         self.name()
+    }
+}
+
+impl Choice for Board {
+    fn all() -> Vec<Self> {
+        Self::ALL.to_vec()
+    }
+
+    fn choice_name(self) -> &'static str {
+        self.facts().id
     }
 }
 

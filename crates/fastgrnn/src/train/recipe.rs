@@ -20,6 +20,7 @@ use super::settings::{AugmentSetting, Axes, ClassWeight, Optimizer, Rank, Refit,
 use super::stage::Stages;
 use crate::cells::{CellKind, Nonlinearity, Start};
 use crate::data::{LabelKind, Normalize, Request};
+use crate::device::Board;
 use crate::net::{InitialState, Loss};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -168,6 +169,23 @@ recipe! {
         #[serde(default, deserialize_with = "super::settings::numbers")]
         #[cfg_attr(feature = "clap", arg(value_name = "X,…", value_delimiter = ',', allow_hyphen_values = true))]
         input_lsb: Vec<f64>,
+    }
+    "Board" {
+        /// A board that the integer model must fit, by its flash and RAM; then quantize is on, and hidden at most what fits
+        #[cfg_attr(feature = "clap", arg(value_parser = one_of::<Board>()))]
+        fit: Board,
+        /// The board whose code and clock max-flash, max-ram and max-ms are about [default: that of fit; without one the board that needs most]
+        #[cfg_attr(feature = "clap", arg(value_parser = one_of::<Board>()))]
+        board: Board,
+        /// Most bytes of flash that the integer model and its code may need, as derived from its shape
+        #[cfg_attr(feature = "clap", arg(value_name = "BYTES"))]
+        max_flash: usize,
+        /// Most bytes of RAM, stack included, likewise
+        #[cfg_attr(feature = "clap", arg(value_name = "BYTES"))]
+        max_ram: usize,
+        /// Most milliseconds of a whole inference: all steps of the longest sequence and the decision; needs board or fit
+        #[cfg_attr(feature = "clap", arg(value_name = "MS"))]
+        max_ms: f64,
     }
     "Training" {
         /// What the run does with its parameters, as KIND:SHARE of its batches: dense, project (every=N batches, gradual, keep=X), frozen, quantized [default: dense:1; sparse: dense:1/3,project:1/3:every=15,frozen:1/3; with quantize the last 1/6 is quantized]

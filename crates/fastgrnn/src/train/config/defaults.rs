@@ -12,6 +12,7 @@
 //! | clip | 1 | long sequences give rare huge gradients |
 //! | weight-decay | 1e-4 | models this size overfit before they run out of capacity |
 //! | hidden | 16 under 100 sequences, 32 under 1,000, else 64 | parameters in proportion to data |
+//! | hidden, quantize with `fit` or `max-…` | at most what keeps to the limits; true | a model that cannot fit is of no use |
 //! | start | slow | decisive on long sequences |
 //! | stages | dense; with a sparsity the paper's thirds: dense, projected every 15 batches, frozen; with `quantize` the last sixth through the integer grids | what the measurements in `docs/training.md` rest on |
 //! | val-split, val-group | 0.2, by group where there are groups (an error where they cannot be split) | windows of one subject resemble each other |
@@ -45,11 +46,8 @@ impl Recipe {
         let (seed, seeds) = (r.seed.unwrap_or(0), r.seeds.unwrap_or(1));
         let cell = r.cell.unwrap_or(CellKind::FastGrnn);
         let optimizer = r.optimizer.unwrap_or_default();
-        let hidden = r.hidden.unwrap_or(match n {
-            0..100 => 16,
-            100..1_000 => 32,
-            _ => 64,
-        });
+        let hidden = r.hidden.unwrap_or_else(|| default_hidden(n));
+        let limits = r.limits();
         let axes = r.axes.clone().unwrap_or_else(|| {
             // Re-blocking moves the columns that a known set's axes are named by.
             Axes(if r.timesteps.is_none() { data.suggested.axes.clone() } else { Vec::new() })
@@ -92,8 +90,13 @@ impl Recipe {
             sparsity_w: r.sparsity_w.unwrap_or(1.0),
             sparsity_u: r.sparsity_u.unwrap_or(1.0),
             sparsity_head: r.sparsity_head.unwrap_or(1.0),
-            quantize: r.quantize.unwrap_or(false),
+            quantize: r.quantize.unwrap_or(!limits.is_empty()),
             input_lsb: r.input_lsb.clone(),
+            fit: r.fit,
+            board: r.board,
+            max_flash: r.max_flash,
+            max_ram: r.max_ram,
+            max_ms: r.max_ms,
             start: r.start.unwrap_or_default(),
             initial_state: r.initial_state.clone().unwrap_or_default(),
             stages: Stages::usual(false, false),
@@ -124,6 +127,10 @@ impl Recipe {
             checkpoint_every: r.checkpoint_every.unwrap_or(10.0),
             augment,
         };
+        limits.check()?;
+        if r.hidden.is_none() {
+            config.shrink(data);
+        }
         config.check(data)?;
         config.epochs = match r.epochs {
             Some(epochs) => epochs,
@@ -152,6 +159,7 @@ impl Recipe {
             check_form(&config.network(data), config.normalize, &config.initial_state)?;
             check_lsb(config.lsb().as_deref(), &data.train.x)?;
         }
+        config.check_limits(data)?;
         config.check_stages(config.epochs.saturating_mul(part.div_ceil(batch.max(1)).max(1)))?;
         if let Some(every) = config.decay_every
             && every * (part.div_ceil(batch) as f64) < 0.5
@@ -164,6 +172,18 @@ impl Recipe {
 
     /// What a person should know about the defaults that `config` got.
     pub fn notes(&self, config: &Config, data: &Dataset) -> Vec<String> {
+        let mut notes = self.epoch_notes(config, data);
+        let usual = default_hidden(data.train.len());
+        if self.hidden.is_none() && config.hidden < usual {
+            notes.push(format!(
+                "hidden = {} instead of {usual}: the most units that keep to the limits",
+                config.hidden
+            ));
+        }
+        notes
+    }
+
+    fn epoch_notes(&self, config: &Config, data: &Dataset) -> Vec<String> {
         let batches = training_part(data.train.len(), config.val_split).div_ceil(config.batch).max(1);
         let steps = config.epochs.saturating_mul(batches);
         if self.epochs.is_some() || steps >= MIN_STEPS {
@@ -175,6 +195,15 @@ impl Recipe {
              --epochs {epochs} would give the {MIN_STEPS} steps that small sets need",
             config.epochs
         )]
+    }
+}
+
+/// Units in proportion to data.
+fn default_hidden(sequences: usize) -> usize {
+    match sequences {
+        0..100 => 16,
+        100..1_000 => 32,
+        _ => 64,
     }
 }
 

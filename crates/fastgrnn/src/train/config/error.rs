@@ -1,6 +1,7 @@
 //! Every way in which settings can be refused.
 
 use crate::data::DataError;
+use crate::device::LimitsError;
 use crate::net::{Loss, NetworkError};
 use crate::quantize::QuantizeError;
 
@@ -144,6 +145,19 @@ pub enum ConfigError {
         /// Estimate of the buffers.
         bytes: u64,
     },
+    /// The network takes more than it may.
+    #[error("a {network} {}; {instead}", .excess.join(" and "))]
+    Excess {
+        /// Cell and sizes.
+        network: String,
+        /// What is too much, with the numbers.
+        excess: Vec<String>,
+        /// What would keep to the limits.
+        instead: String,
+    },
+    /// Limits that contradict each other.
+    #[error(transparent)]
+    Limits(#[from] LimitsError),
     /// The network has no integer form.
     #[error("quantize = true: {0}")]
     Quantize(#[from] QuantizeError),

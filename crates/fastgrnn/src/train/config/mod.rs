@@ -7,6 +7,7 @@ mod checks;
 mod data;
 mod defaults;
 mod error;
+mod limits;
 mod stages;
 
 pub use error::ConfigError;
@@ -15,6 +16,7 @@ use super::settings::{AugmentSetting, Axes, ClassWeight, Optimizer, Rank, Refit,
 use super::stage::Stages;
 use crate::cells::{Cell, CellKind, Nonlinearity, Scalars, Start};
 use crate::data::{Augment, Dataset, LabelKind, Labels, Normalize, SplitBy};
+use crate::device::Board;
 use crate::net::{InitialState, Loss, Network};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -101,6 +103,21 @@ pub struct Config {
     /// What one count of the sensor is worth to the integer model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input_lsb: Option<Vec<f64>>,
+    /// A board that the integer model must fit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fit: Option<Board>,
+    /// The board that the limits below are about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub board: Option<Board>,
+    /// Most bytes of flash.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_flash: Option<usize>,
+    /// Most bytes of RAM.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_ram: Option<usize>,
+    /// Most milliseconds of an inference.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_ms: Option<f64>,
     /// Starting values.
     pub start: Start,
     /// State before the first step.
@@ -146,8 +163,20 @@ pub struct Config {
     pub augment: AugmentSetting,
 }
 
-/// Keys that say where data lie and how runs are kept: they change no result.
-pub(super) const PLACE_KEYS: [&str; 5] = ["dataset", "test", "data-dir", "size-limit", "checkpoint-every"];
+/// Keys that say where data lie, how runs are kept and what sizes are held to: they change no
+/// result.
+pub(super) const PLACE_KEYS: [&str; 10] = [
+    "dataset",
+    "test",
+    "data-dir",
+    "size-limit",
+    "checkpoint-every",
+    "fit",
+    "board",
+    "max-flash",
+    "max-ram",
+    "max-ms",
+];
 
 impl Config {
     /// The network for this data: stacked cells and a head of as many outputs as the loss needs.
