@@ -5,23 +5,25 @@ FG_INLINE int32_t multiply_us(uint16_t a, int16_t b)
 {
     int32_t product;
     __asm__(
-        "mulsu %B[b], %B[a]"        "\n\t"
-        "movw %C[p], r0"            "\n\t"
-        "mul %A[a], %A[b]"          "\n\t"
-        "movw %A[p], r0"            "\n\t"
-        "mulsu %B[b], %A[a]"        "\n\t"
-        "sbc %D[p], %[zero]"        "\n\t"
-        "add %B[p], r0"             "\n\t"
-        "adc %C[p], r1"             "\n\t"
-        "adc %D[p], %[zero]"        "\n\t"
-        "mul %B[a], %A[b]"          "\n\t"
-        "add %B[p], r0"             "\n\t"
-        "adc %C[p], r1"             "\n\t"
-        "adc %D[p], %[zero]"        "\n\t"
-        "clr __zero_reg__"          "\n\t"
+        "movw r20, %[a]"        "\n\t"
+        "movw r22, %[b]"        "\n\t"
+        "mulsu r23, r21"        "\n\t"
+        "movw %C[p], r0"        "\n\t"
+        "mul r20, r22"          "\n\t"
+        "movw %A[p], r0"        "\n\t"
+        "mulsu r23, r20"        "\n\t"
+        "sbc %D[p], %[zero]"    "\n\t"
+        "add %B[p], r0"         "\n\t"
+        "adc %C[p], r1"         "\n\t"
+        "adc %D[p], %[zero]"    "\n\t"
+        "mul r21, r22"          "\n\t"
+        "add %B[p], r0"         "\n\t"
+        "adc %C[p], r1"         "\n\t"
+        "adc %D[p], %[zero]"    "\n\t"
+        "clr __zero_reg__"      "\n\t"
         : [p] "=&r"(product)
-        : [a] "a"(a), [b] "a"(b), [zero] "r"((uint8_t)0)
-        : "r0");
+        : [a] "r"(a), [b] "r"(b), [zero] "r"((uint8_t)0)
+        : "r0", "r20", "r21", "r22", "r23");
     return product;
 }
 #else
