@@ -27,3 +27,5 @@
 
 pub mod float;
 pub mod int;
+#[cfg(feature = "source")]
+pub mod source;

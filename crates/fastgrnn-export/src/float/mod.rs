@@ -1,0 +1,96 @@
+//! Soft-float C of an integer network, for the comparison of integers with floats on one board.
+//!
+//! Weights stay bytes, each matrix with its power of two, dense or in rows of indices, whichever is
+//! smaller; biases, states and everything between are `float`. Functions and macros are those of
+//! the integer core, so a program or a test harness takes either. It computes what the integers
+//! stand for, without their roundings: [`scores`] is its definition in f64.
+
+mod decision;
+mod reference;
+mod step;
+mod tables;
+
+pub use reference::scores;
+
+use crate::c::{COptions, CSource};
+use crate::error::ExportError;
+use crate::fill::fill;
+use fastgrnn::quantize::{IntegerLayer, IntegerNetwork};
+use tables::Tables;
+
+/// Writes `network` in C that computes with `float`.
+///
+/// Scores are rounded to the integer core's scale (32 bits, [`IntegerNetwork::score_bits`]), so
+/// that they can be compared by size; they differ from it by the integer core's roundings.
+/// `options.optimize` changes nothing here.
+///
+/// ```
+/// use fastgrnn::cells::{Cell, CellKind, Start};
+/// use fastgrnn::{data::Sequences, model::{Model, Task}, net::Network};
+/// use fastgrnn_export::{COptions, Optimize, float_source};
+/// let net = Network::new(vec![Cell::new(CellKind::FastGrnn, 1, 4)], 2);
+/// let params = net.start(Start::default(), 3, 0);
+/// let model = Model::new(net, params, Task::Classes { labels: vec!["a".into(), "b".into()] });
+/// let mut x = Sequences::new(1);
+/// x.push(&[0.1, 0.2, 0.3]);
+/// let integer = fastgrnn::quantize::quantize(&model, &x, &[0], &Default::default())?;
+/// let options = COptions { name: "wave".into(), max_ram: None, optimize: Optimize::Size };
+/// let c = float_source(&integer.network, &options)?;
+/// assert!(c.source.contains("void wave_step(wave_state *state, const int16_t *counts)"));
+/// assert_eq!(c.state_bytes, 4 * 4);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn float_source(network: &IntegerNetwork, options: &COptions) -> Result<CSource, ExportError> {
+    let name = crate::name::checked(&options.name)?;
+    let upper = name.to_uppercase();
+    let mut tables = Tables::default();
+    let layers = step::layers(network, &mut tables);
+    let classify = step::classify(network, &mut tables);
+    let curves = step::curves(network);
+    let features = network.input.factors.len();
+    let outputs = network.head_biases.len();
+    let states: usize = network.layers.iter().map(|l| l.cell.state_len()).sum();
+    let stepping = features + network.layers.iter().map(scratch_len).max().unwrap_or(0);
+    let scratch = 4 * stepping.max(outputs);
+    let budget = options.max_ram.map_or(String::new(), |bytes| {
+        format!("#ifndef {upper}_MAX_RAM\n#define {upper}_MAX_RAM {bytes}\n#endif\n")
+    });
+    let number = |n: usize| n.to_string();
+    let values = [
+        ("name", name.as_str()),
+        ("NAME", &upper),
+        ("version", env!("CARGO_PKG_VERSION")),
+        ("features", &number(features)),
+        ("outputs", &number(outputs)),
+        ("states", &number(states)),
+        ("state_bytes", &number(4 * states)),
+        ("scratch_bytes", &number(scratch)),
+        ("data_bytes", &number(tables.bytes())),
+        ("score_bits", &network.score_bits().to_string()),
+        ("score_scale", &tables::literal((network.score_bits() as f32).exp2())),
+        ("budget", &budget),
+        ("tables", tables.text()),
+        ("kernels", &tables.kernels()),
+        ("curves", &curves),
+        ("layers", &layers.functions),
+        ("reset", &layers.reset),
+        ("step", &layers.step),
+        ("classify", &classify),
+        ("confidence", &decision::functions(network)),
+        ("decide", decision::body(network.meaning)),
+    ];
+    Ok(CSource {
+        header: fill(include_str!("template.h"), &values),
+        source: fill(include_str!("template.c"), &values),
+        data_bytes: tables.bytes(),
+        state_bytes: 4 * states,
+        scratch_bytes: scratch,
+        name,
+    })
+}
+
+/// Floats that a layer's step puts on the stack.
+fn scratch_len(layer: &IntegerLayer) -> usize {
+    let cell = &layer.cell;
+    step::sums_len(cell) + cell.rank_w.unwrap_or(0).max(cell.rank_u.unwrap_or(0))
+}

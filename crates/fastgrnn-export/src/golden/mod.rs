@@ -1,0 +1,160 @@
+//! Golden vectors: windows of counts and what the network makes of them on the host.
+//!
+//! A board that runs them and gets the same numbers computes the same network. They go along with
+//! every export as a C header and as JSON; their size is bounded so that they fit the flash of a
+//! small board beside the network.
+
+mod header;
+mod windows;
+
+pub(crate) use header::header;
+pub use windows::Windows;
+
+use crate::ExportError;
+use crate::float;
+use fastgrnn::quantize::IntegerModel;
+use serde::Serialize;
+
+/// Bytes of flash that golden vectors may take; a single frame may exceed it.
+pub const MOST_BYTES: usize = 4096;
+/// Stands for "any class" where floats are too close to call.
+const ANY_CLASS: u16 = u16::MAX;
+
+/// A window and what comes out of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct GoldenWindow {
+    /// Counts, frame by frame.
+    pub counts: Vec<i16>,
+    /// Scores after the last step.
+    pub scores: Vec<i32>,
+    /// The class they stand for; 65535 where the float export may choose another.
+    pub class: u16,
+    /// How sure it is.
+    pub confidence: u8,
+}
+
+/// Windows with their results.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Golden {
+    /// Counts in a frame.
+    pub features: usize,
+    /// The windows.
+    pub windows: Vec<GoldenWindow>,
+    /// FNV-1a (32 bits) of the scores after every step of every window, four bytes each, the
+    /// lowest first.
+    pub hash: u32,
+    /// How far a score may be off: 0, but for float exports.
+    pub tolerance: u32,
+    /// Where the windows come from, for people.
+    pub origin: String,
+}
+
+impl Golden {
+    /// What the integer network computes of `windows`, cut so that all of them fit
+    /// [`MOST_BYTES`].
+    pub fn integer(model: &IntegerModel, windows: &Windows) -> Result<Self, ExportError> {
+        let view = model.view();
+        let (mut memory, mut scratch) = (vec![0; view.memory_len()], vec![0; view.scratch_len()]);
+        let length = |e: fastgrnn_runtime::int::WrongLength| ExportError::Window { found: e.found, features: e.needed };
+        let mut scores = vec![0; view.outputs()];
+        let mut hash = Fnv::default();
+        let mut all = Vec::new();
+        for counts in windows.cut(view.inputs(), view.outputs())? {
+            let mut state = view.start(&mut memory, &mut scratch).map_err(length)?;
+            for frame in counts.chunks_exact(view.inputs()) {
+                view.step(&mut state, frame).map_err(length)?;
+                view.scores(&state, &mut scores).map_err(length)?;
+                scores.iter().for_each(|s| hash.add(*s));
+            }
+            let decision = view.decide(&scores);
+            let class = decision.class as u16;
+            all.push(GoldenWindow { counts, scores: scores.clone(), class, confidence: decision.confidence });
+        }
+        Ok(Self { features: view.inputs(), windows: all, hash: hash.0, tolerance: 0, origin: windows.origin.clone() })
+    }
+
+    /// What the float export computes of `windows`, within a tolerance: its board may round
+    /// otherwise than the host.
+    pub fn float(model: &IntegerModel, windows: &Windows) -> Result<Self, ExportError> {
+        let (network, view) = (&model.network, model.view());
+        let unit = f64::from(network.score_bits()).exp2();
+        let mut hash = Fnv::default();
+        let mut all = Vec::new();
+        for counts in windows.cut(view.inputs(), view.outputs())? {
+            // The cast saturates.
+            let to_word = |row: &Vec<f64>| row.iter().map(|s| (s * unit).round() as i32).collect::<Vec<_>>();
+            let rows: Vec<Vec<i32>> = float::scores(network, &counts).iter().map(to_word).collect();
+            rows.iter().flatten().for_each(|s| hash.add(*s));
+            let scores = rows.last().cloned().unwrap_or_default();
+            let decision = view.decide(&scores);
+            all.push(GoldenWindow { counts, scores, class: decision.class as u16, confidence: decision.confidence });
+        }
+        let largest = all.iter().flat_map(|w| &w.scores).map(|s| s.unsigned_abs()).max().unwrap_or(0);
+        let tolerance = largest / 1024 + 1;
+        for window in &mut all {
+            let best = window.scores.iter().copied().max().unwrap_or(0);
+            let near = window.scores.iter().filter(|s| best.abs_diff(**s) <= 2 * tolerance).count();
+            if near > 1 || window.scores.len() == 1 && best.unsigned_abs() <= tolerance {
+                window.class = ANY_CLASS;
+            }
+        }
+        Ok(Self { features: view.inputs(), windows: all, hash: hash.0, tolerance, origin: windows.origin.clone() })
+    }
+
+    /// Steps of all windows.
+    pub fn steps(&self) -> usize {
+        self.windows.iter().map(|w| w.counts.len() / self.features.max(1)).sum()
+    }
+
+    /// Bytes of flash.
+    pub fn bytes(&self) -> usize {
+        self.windows.iter().map(|w| 2 * w.counts.len() + windows::overhead(w.scores.len())).sum()
+    }
+
+    /// As JSON, each window on a line.
+    pub(crate) fn json(&self) -> String {
+        let lines: Vec<String> = self
+            .windows
+            .iter()
+            .map(|w| format!("    {}", serde_json::to_string(w).unwrap_or_default()))
+            .collect();
+        format!(
+            "{{\n  \"features\": {},\n  \"hash\": {},\n  \"tolerance\": {},\n  \"origin\": {},\n  \"windows\": [\n{}\n  ]\n}}\n",
+            self.features,
+            self.hash,
+            self.tolerance,
+            serde_json::Value::String(self.origin.clone()),
+            lines.join(",\n")
+        )
+    }
+}
+
+/// FNV-1a, 32 bits.
+struct Fnv(u32);
+
+impl Default for Fnv {
+    fn default() -> Self {
+        Self(0x811C_9DC5)
+    }
+}
+
+impl Fnv {
+    fn add(&mut self, score: i32) {
+        for byte in score.to_le_bytes() {
+            self.0 = (self.0 ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Fnv;
+
+    #[test]
+    fn the_hash_is_fnv_1a() {
+        // Published test vector of the four bytes "foob".
+        let mut hash = Fnv::default();
+        hash.add(i32::from_le_bytes(*b"foob"));
+        assert_eq!(hash.0, 0x3f50_76ef);
+    }
+}

@@ -1,0 +1,90 @@
+//! Which windows become golden vectors.
+
+use super::MOST_BYTES;
+use crate::ExportError;
+use fastgrnn::data::Sequences;
+use fastgrnn::quantize::IntegerModel;
+use fastgrnn::rng::Rng;
+
+/// Steps of a random window where the model does not say how long its sequences were.
+const STEPS: usize = 32;
+/// Most steps of a random window before it is cut to the room there is.
+const MOST_STEPS: usize = 4096;
+
+/// Windows of counts and where they come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Windows {
+    /// Counts of each window, frame by frame.
+    pub counts: Vec<Vec<i16>>,
+    /// Where they come from, for people.
+    pub origin: String,
+}
+
+impl Windows {
+    /// `n` windows of seeded random counts: most as if from the data that the model was made for,
+    /// every sixteenth frame at the limits of 16 bits.
+    pub fn random(model: &IntegerModel, n: usize, seed: u64) -> Self {
+        let input = &model.network.input;
+        let steps = if model.model.steps == 0 { STEPS } else { model.model.steps.min(MOST_STEPS) };
+        // The count whose normalised value is `x` (section 1 of the arithmetic, backwards).
+        let count = |d: usize, x: f64| {
+            let (factor, extra) = (input.factors[d] & 0x3FFF, 4 * i32::from(input.factors[d] >> 14));
+            let product = x * f64::from(input.bits as i32 + input.shift as i32 + extra).exp2();
+            let offset = f64::from(input.offsets[d]) * f64::from(input.offset_shift).exp2();
+            // The cast saturates, and takes the NaN of a factor of 0 to 0.
+            ((product + offset) / f64::from(factor)).round() as i16
+        };
+        let window = |w: usize| -> Vec<i16> {
+            let mut rng = Rng::keyed(seed, &[w as u64]);
+            let mut frame = |t: usize| -> Vec<i16> {
+                let limits = t % 16 == 15;
+                (0..input.factors.len())
+                    .map(|d| match limits {
+                        true if rng.uniform() < 0.5 => i16::MIN,
+                        true => i16::MAX,
+                        false => count(d, rng.normal()),
+                    })
+                    .collect()
+            };
+            (0..steps).flat_map(&mut frame).collect()
+        };
+        Self { counts: (0..n).map(window).collect(), origin: format!("random counts, seed {seed}") }
+    }
+
+    /// `n` sequences spread over `x`, which is in the data's units, as counts. `name` is what `x`
+    /// is called.
+    pub fn recorded(model: &IntegerModel, x: &Sequences, n: usize, name: &str) -> Self {
+        let n = n.min(x.len());
+        let chosen: Vec<usize> = (0..n).map(|i| (2 * i + 1) * x.len() / (2 * n)).collect();
+        let window = |&i: &usize| {
+            let mut counts = Vec::new();
+            model.counts(x.get(i), &mut counts);
+            counts
+        };
+        let list: Vec<String> = chosen.iter().map(ToString::to_string).collect();
+        let origin = format!("sequences {} of {name}", list.join(", "));
+        Self { counts: chosen.iter().map(window).collect(), origin }
+    }
+
+    /// The windows cut to as many frames as there is room for; fewer windows if even one frame of
+    /// each is too much.
+    pub(super) fn cut(&self, features: usize, outputs: usize) -> Result<Vec<Vec<i16>>, ExportError> {
+        if let Some(odd) = self.counts.iter().find(|w| w.len() % features != 0) {
+            return Err(ExportError::Window { found: odd.len(), features });
+        }
+        let mut windows: Vec<&Vec<i16>> = self.counts.iter().filter(|w| !w.is_empty()).collect();
+        if windows.is_empty() {
+            return Err(ExportError::NoWindow);
+        }
+        let frame = 2 * features;
+        windows.truncate((MOST_BYTES / (frame + overhead(outputs))).max(1));
+        let room = MOST_BYTES / windows.len();
+        let frames = (room.saturating_sub(overhead(outputs)) / frame).max(1);
+        Ok(windows.into_iter().map(|w| w[..w.len().min(frames * features)].to_vec()).collect())
+    }
+}
+
+/// Bytes of a window besides its counts: scores, class, number of steps, confidence.
+pub(super) fn overhead(outputs: usize) -> usize {
+    4 * outputs + 5
+}

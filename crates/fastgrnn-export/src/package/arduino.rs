@@ -1,0 +1,24 @@
+//! An Arduino library: what the IDE's "Add .ZIP Library" takes.
+
+use super::{File, Parts};
+
+/// The sketch that classifies, which a PlatformIO project takes as well.
+pub(super) fn classify(parts: &Parts) -> String {
+    parts.fill(include_str!("../templates/arduino/Classify.ino"))
+}
+
+/// The sketch that runs the self-test.
+pub(super) fn self_test(parts: &Parts) -> String {
+    parts.fill(include_str!("../templates/arduino/SelfTest.ino"))
+}
+
+pub(super) fn files(parts: &Parts) -> Vec<File> {
+    let mut files = parts.c_files("src/");
+    files.extend([
+        File::new("library.properties", parts.fill(include_str!("../templates/arduino/library.properties"))),
+        File::new("keywords.txt", parts.fill(include_str!("../templates/arduino/keywords.txt"))),
+        File::new("examples/Classify/Classify.ino", classify(parts)),
+        File::new("examples/SelfTest/SelfTest.ino", self_test(parts)),
+    ]);
+    files
+}

@@ -1,0 +1,22 @@
+//! An ESP-IDF component with an example project.
+
+use super::{File, Parts};
+
+pub(super) fn files(parts: &Parts) -> Vec<File> {
+    let mut files = parts.c_files("src/");
+    files.extend([
+        File::new("CMakeLists.txt", parts.fill(include_str!("../templates/esp-idf/CMakeLists.txt"))),
+        File::new("idf_component.yml", parts.fill(include_str!("../templates/esp-idf/idf_component.yml"))),
+        File::new("examples/classify/CMakeLists.txt", parts.fill(include_str!("../templates/esp-idf/project.cmake"))),
+        File::new(
+            "examples/classify/sdkconfig.defaults",
+            parts.fill("CONFIG_ESP_MAIN_TASK_STACK_SIZE=@stack@\n"),
+        ),
+        File::new(
+            "examples/classify/main/CMakeLists.txt",
+            "idf_component_register(SRCS \"main.c\" INCLUDE_DIRS \".\")\n",
+        ),
+        File::new("examples/classify/main/main.c", parts.fill(include_str!("../templates/esp-idf/main.c"))),
+    ]);
+    files
+}

@@ -1,0 +1,182 @@
+//! Packages: the C core (or the runtime with an image), golden vectors, a self-test, examples and
+//! a README, laid out as a tool chain expects them.
+//!
+//! All C-based targets hold the same bytes of `NAME.h` and `NAME.c`; what differs is the shell.
+
+mod arduino;
+mod c;
+mod esp_idf;
+mod facts;
+mod parts;
+mod platformio;
+mod readme;
+mod rust;
+mod wasm;
+mod write;
+mod zephyr;
+
+pub use facts::{Facts, GoldenFacts};
+pub use write::Written;
+
+use crate::c::{COptions, Optimize, c_source};
+use crate::error::ExportError;
+use crate::float::float_source;
+use crate::golden::{Golden, Windows};
+use fastgrnn::quantize::IntegerModel;
+use parts::Parts;
+
+/// What a package is made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// Plain C99 with a Makefile.
+    C,
+    /// An Arduino library.
+    Arduino,
+    /// A PlatformIO library.
+    PlatformIo,
+    /// A Zephyr module.
+    Zephyr,
+    /// An ESP-IDF component.
+    EspIdf,
+    /// A `no_std` crate.
+    Rust,
+    /// WebAssembly with a JavaScript module.
+    Wasm,
+}
+
+impl Target {
+    /// All targets.
+    pub const ALL: [Self; 7] =
+        [Self::C, Self::Arduino, Self::PlatformIo, Self::Zephyr, Self::EspIdf, Self::Rust, Self::Wasm];
+
+    /// As `--target` names it.
+    ///
+    /// ```
+    /// use fastgrnn_export::Target;
+    /// assert!(Target::ALL.iter().all(|t| Target::from_name(t.name()) == Some(*t)));
+    /// ```
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::C => "c",
+            Self::Arduino => "arduino",
+            Self::PlatformIo => "platformio",
+            Self::Zephyr => "zephyr",
+            Self::EspIdf => "esp-idf",
+            Self::Rust => "rust",
+            Self::Wasm => "wasm",
+        }
+    }
+
+    /// The target that `--target` names so.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|t| t.name() == name)
+    }
+}
+
+/// How to make a package.
+#[derive(Clone, Debug)]
+pub struct PackageOptions {
+    /// Prefix of every name, and the files' name.
+    pub name: String,
+    /// RAM that state and buffers may take; checked here and when the package is compiled.
+    pub max_ram: Option<usize>,
+    /// What the C core is made for.
+    pub optimize: Optimize,
+    /// Soft float instead of integers, for comparisons.
+    pub float: bool,
+    /// Windows for the golden vectors; without any, [`Windows::random`] gives four.
+    pub windows: Option<Windows>,
+}
+
+impl Default for PackageOptions {
+    fn default() -> Self {
+        Self {
+            name: "model".to_owned(),
+            max_ram: None,
+            optimize: Optimize::default(),
+            float: false,
+            windows: None,
+        }
+    }
+}
+
+/// A file of a package.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct File {
+    /// Where it lies in the package, with `/` between folders.
+    pub path: String,
+    /// What it holds.
+    pub bytes: Vec<u8>,
+}
+
+impl File {
+    pub(crate) fn new(path: impl Into<String>, content: impl Into<Vec<u8>>) -> Self {
+        Self { path: path.into(), bytes: content.into() }
+    }
+}
+
+/// Files and what is known of them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Package {
+    /// The files, each path once.
+    pub files: Vec<File>,
+    /// What the files hold.
+    pub facts: Facts,
+}
+
+/// Golden windows, where nobody says how many.
+pub const GOLDEN_WINDOWS: usize = 4;
+/// The seed of golden windows that nobody recorded.
+pub const GOLDEN_SEED: u64 = 1;
+
+/// Makes a package of `model` for `target`. The same model and options give the same bytes, but
+/// for the version of the compiler behind [`Target::Wasm`].
+///
+/// ```
+/// use fastgrnn::cells::{Cell, CellKind, Start};
+/// use fastgrnn::{data::Sequences, model::{Model, Task}, net::Network};
+/// use fastgrnn_export::{PackageOptions, Target, package};
+/// let net = Network::new(vec![Cell::new(CellKind::FastGrnn, 1, 4)], 2);
+/// let params = net.start(Start::default(), 3, 0);
+/// let model = Model::new(net, params, Task::Classes { labels: vec!["a".into(), "b".into()] });
+/// let mut x = Sequences::new(1);
+/// x.push(&[0.1, 0.2, 0.3]);
+/// let integer = fastgrnn::quantize::quantize(&model, &x, &[0], &Default::default())?;
+/// let package = package(&integer, Target::Arduino, &PackageOptions::default())?;
+/// assert!(package.files.iter().any(|f| f.path == "examples/SelfTest/SelfTest.ino"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn package(
+    model: &IntegerModel,
+    target: Target,
+    options: &PackageOptions,
+) -> Result<Package, ExportError> {
+    let name = crate::name::checked(&options.name)?;
+    if options.float && target == Target::Rust {
+        return Err(ExportError::FloatTarget { target: target.name() });
+    }
+    let own;
+    let windows = match &options.windows {
+        Some(windows) => windows,
+        None => {
+            own = Windows::random(model, GOLDEN_WINDOWS, GOLDEN_SEED);
+            &own
+        }
+    };
+    let golden = if options.float { Golden::float(model, windows)? } else { Golden::integer(model, windows)? };
+    let c = COptions { name, max_ram: options.max_ram, optimize: options.optimize };
+    let core = if options.float { float_source(&model.network, &c)? } else { c_source(&model.network, &c)? };
+    let parts = Parts::new(model, target, options, core, golden)?;
+    let mut files = match target {
+        Target::C => c::files(&parts),
+        Target::Arduino => arduino::files(&parts),
+        Target::PlatformIo => platformio::files(&parts),
+        Target::Zephyr => zephyr::files(&parts),
+        Target::EspIdf => esp_idf::files(&parts),
+        Target::Rust => rust::files(&parts),
+        Target::Wasm => wasm::files(&parts)?,
+    };
+    files.push(File::new(format!("{}_golden.json", parts.name()), parts.golden.json()));
+    files.push(File::new("README.md", readme::text(&parts)));
+    Ok(Package { files, facts: parts.facts })
+}

@@ -1,0 +1,214 @@
+//! What all packages are put together from.
+
+use super::{Facts, File, PackageOptions, Target};
+use crate::ExportError;
+use crate::c::CSource;
+use crate::fill::fill;
+use crate::golden::{Golden, header};
+use crate::plain;
+use fastgrnn::quantize::IntegerModel;
+use fastgrnn::report::number;
+use sha2::{Digest, Sha256};
+
+/// Steps of a window in examples, where the model does not say how long its sequences were.
+const STEPS: usize = 32;
+/// Features that an example lists one by one.
+const LISTED: usize = 16;
+
+/// A model, its C, its golden vectors, and the values that templates name.
+pub(super) struct Parts<'a> {
+    pub model: &'a IntegerModel,
+    pub core: CSource,
+    pub golden: Golden,
+    pub facts: Facts,
+    pub max_ram: Option<usize>,
+    values: Vec<(&'static str, String)>,
+}
+
+impl<'a> Parts<'a> {
+    pub fn new(
+        model: &'a IntegerModel,
+        target: Target,
+        options: &PackageOptions,
+        core: CSource,
+        golden: Golden,
+    ) -> Result<Self, ExportError> {
+        let view = model.view();
+        let (data_bytes, state_bytes, scratch_bytes) = match target {
+            Target::Rust => (model.image().len(), 2 * view.memory_len(), 4 * view.scratch_len()),
+            _ => (core.data_bytes, core.state_bytes, core.scratch_bytes),
+        };
+        let needed = state_bytes + scratch_bytes + 2 * view.inputs() + 4 * view.outputs();
+        if let Some(most) = options.max_ram.filter(|most| needed > *most) {
+            return Err(ExportError::Ram { needed, most });
+        }
+        let hash = Sha256::digest(model.image());
+        let facts = Facts {
+            target: target.name(),
+            name: core.name.clone(),
+            arithmetic: if options.float { "float" } else { "integer" },
+            cell: model.model.network.layers[0].kind.name(),
+            features: view.inputs(),
+            outputs: view.outputs(),
+            labels: model.model.labels().to_vec(),
+            score_bits: view.score_bits(),
+            data_bytes,
+            state_bytes,
+            scratch_bytes,
+            macs_per_step: model.macs_per_step(),
+            model_sha256: hash.iter().map(|b| format!("{b:02x}")).collect(),
+            golden: (&golden).into(),
+        };
+        let mut parts = Self { model, core, golden, facts, max_ram: options.max_ram, values: Vec::new() };
+        parts.values = parts.common();
+        Ok(parts)
+    }
+
+    pub fn name(&self) -> &str {
+        &self.facts.name
+    }
+
+    /// A template with the values that all templates share.
+    pub fn fill(&self, template: &str) -> String {
+        self.fill_with(template, &[])
+    }
+
+    /// A template with those and its own values.
+    pub fn fill_with(&self, template: &str, own: &[(&str, &str)]) -> String {
+        let mut values: Vec<(&str, &str)> = self.values.iter().map(|(k, v)| (*k, v.as_str())).collect();
+        values.extend(own);
+        fill(template, &values)
+    }
+
+    /// The C files that every C-based package holds, in `folder` (empty or with a `/` at its end).
+    pub fn c_files(&self, folder: &str) -> Vec<File> {
+        let name = self.name();
+        let labels = Labels::of(&self.facts.labels, name);
+        let text_values = [
+            ("labels", labels.table.as_str()),
+            ("put_label", &labels.put_label),
+            ("put_class", &labels.put_class),
+        ];
+        vec![
+            File::new(format!("{folder}{name}.h"), self.core.header.clone()),
+            File::new(format!("{folder}{name}.c"), self.core.source.clone()),
+            File::new(format!("{folder}{name}_text.h"), self.fill(include_str!("../templates/c/text.h"))),
+            File::new(
+                format!("{folder}{name}_text.c"),
+                self.fill_with(include_str!("../templates/c/text.c"), &text_values),
+            ),
+            File::new(format!("{folder}{name}_golden.h"), header(name, &self.golden)),
+            File::new(format!("{folder}{name}_selftest.h"), self.fill(include_str!("../templates/c/selftest.h"))),
+            File::new(format!("{folder}{name}_selftest.c"), self.fill(include_str!("../templates/c/selftest.c"))),
+        ]
+    }
+
+    /// What feature `d` is called.
+    pub fn feature(&self, d: usize) -> String {
+        let known = self.model.model.features.as_ref().and_then(|names| names.get(d));
+        known.cloned().unwrap_or_else(|| format!("feature {d}"))
+    }
+
+    /// What one count of feature `d` is worth, in the data's units.
+    pub fn lsb(&self, d: usize) -> String {
+        self.model.network.input.lsb.get(d).map_or("?".to_owned(), |&lsb| number(f64::from(lsb)))
+    }
+
+    /// Steps of a recording, for examples.
+    pub fn steps(&self) -> usize {
+        if self.model.model.steps == 0 { STEPS } else { self.model.model.steps.min(usize::from(u16::MAX)) }
+    }
+
+    fn common(&self) -> Vec<(&'static str, String)> {
+        let facts = &self.facts;
+        // Two states, a frame, scores, the buffers of a step, and calls.
+        let stack = 2 * facts.state_bytes + facts.scratch_bytes + 2 * facts.features + 8 * facts.outputs + 1024;
+        vec![
+            ("name", facts.name.clone()),
+            ("NAME", facts.name.to_uppercase()),
+            ("Type", type_name(&facts.name)),
+            ("version", env!("CARGO_PKG_VERSION").to_owned()),
+            ("features", facts.features.to_string()),
+            ("outputs", facts.outputs.to_string()),
+            ("steps", self.steps().to_string()),
+            ("sha256", facts.model_sha256.clone()),
+            ("golden_hash", facts.golden.hash.clone()),
+            ("stack", (stack.div_ceil(512) * 512).to_string()),
+            ("readings", self.readings()),
+            ("summary", self.summary()),
+        ]
+    }
+
+    /// C that fills `counts` with a reading of every feature; `@reading@` is the platform's.
+    fn readings(&self) -> String {
+        let features = self.facts.features;
+        if features > LISTED {
+            return "    for (uint16_t d = 0; d < FEATURES; d++)\n        counts[d] = read_sensor(d);\n".to_owned();
+        }
+        (0..features)
+            .map(|d| {
+                let what = plain::comment(&self.feature(d));
+                format!("    counts[{d}] = read_sensor({d}); /* {what}: one count is worth {} */\n", self.lsb(d))
+            })
+            .collect()
+    }
+
+    /// The network in a sentence.
+    fn summary(&self) -> String {
+        let layers = &self.model.model.network.layers;
+        let units: Vec<String> = layers.iter().map(|c| c.hidden.to_string()).collect();
+        let title = layers[0].kind.declaration().title;
+        let results = match self.facts.labels.len() {
+            0 => format!("{} numbers", self.facts.outputs),
+            n => format!("{n} classes"),
+        };
+        format!("{title} network of {} units: {} counts a frame, {results}", units.join(" and "), self.facts.features)
+    }
+}
+
+/// `my_model` as `MyModel`.
+fn type_name(name: &str) -> String {
+    let word = |w: &str| w[..1].to_uppercase() + &w[1..];
+    name.split('_').filter(|w| !w.is_empty()).map(word).collect()
+}
+
+/// Labels in C.
+struct Labels {
+    table: String,
+    put_label: String,
+    put_class: String,
+}
+
+impl Labels {
+    fn of(labels: &[String], name: &str) -> Self {
+        let upper = name.to_uppercase();
+        if labels.is_empty() {
+            return Self {
+                table: String::new(),
+                put_label: format!("    {name}_put_number(index, put);\n"),
+                put_class: "    (void)index;\n    (void)confidence;\n".to_owned(),
+            };
+        }
+        let mut table = "/* Names of the classes, each ended by 0. */\nstatic const uint8_t labels[] FLASH = {\n".to_owned();
+        for label in labels {
+            // A 0 inside of a label would end it early.
+            let bytes: Vec<String> = label.bytes().filter(|&b| b != 0).chain([0]).map(|b| b.to_string()).collect();
+            table.push_str(&format!("    {}, /* {} */\n", bytes.join(", "), plain::comment(label)));
+        }
+        table.push_str("};\n");
+        let count = labels.len();
+        Self {
+            table,
+            put_label: format!(
+                "    const uint8_t *at = labels;\n    if (index >= {count}) {{\n        {name}_put_number(index, put);\n        \
+                 return;\n    }}\n    while (index > 0)\n        if (CHARACTER(at++) == 0)\n            index--;\n    \
+                 {name}_put_text((const char *)at, put);\n"
+            ),
+            put_class: format!(
+                "    {name}_put_label(index, put);\n    put(' ');\n    \
+                 {name}_put_number((int32_t)(confidence * 100L / 255L), put);\n    \
+                 {name}_put_text({upper}_TEXT(\" %, \"), put);\n"
+            ),
+        }
+    }
+}

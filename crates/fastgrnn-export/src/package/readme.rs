@@ -1,0 +1,155 @@
+//! The README of a package: what it is, how to use and to verify it, where it comes from.
+
+use super::Parts;
+use crate::plain::markdown;
+use fastgrnn::model::Task;
+use fastgrnn::report::{count, number};
+
+/// Rows of a table of features or classes; more are counted instead of listed.
+const ROWS: usize = 64;
+
+pub(super) fn text(parts: &Parts) -> String {
+    let facts = &parts.facts;
+    let (usage, verify) = match facts.target {
+        "arduino" => (include_str!("../templates/readme/arduino.md"), ARDUINO_VERIFY),
+        "platformio" => (include_str!("../templates/readme/platformio.md"), PLATFORMIO_VERIFY),
+        "zephyr" => (include_str!("../templates/readme/zephyr.md"), ZEPHYR_VERIFY),
+        "esp-idf" => (include_str!("../templates/readme/esp-idf.md"), ESP_VERIFY),
+        "rust" => (include_str!("../templates/readme/rust.md"), RUST_VERIFY),
+        "wasm" => (include_str!("../templates/readme/wasm.md"), WASM_VERIFY),
+        _ => (include_str!("../templates/readme/c.md"), C_VERIFY),
+    };
+    let own = [
+        ("usage", parts.fill(usage)),
+        ("verify", parts.fill(verify)),
+        ("arithmetic", arithmetic(parts)),
+        ("frame", frame(parts)),
+        ("results", results(parts)),
+        ("sizes", sizes(parts)),
+        ("macs", count(facts.macs_per_step as u64)),
+        ("golden", golden(parts)),
+        ("origin", origin(parts)),
+    ];
+    let own: Vec<(&str, &str)> = own.iter().map(|(k, v)| (*k, v.as_str())).collect();
+    parts.fill_with(include_str!("../templates/readme/readme.md"), &own)
+}
+
+const C_VERIFY: &str = "`make check` runs the self-test on this computer. On a board, call \
+`@name@_selftest(put)` with a function that sends a character to the serial port, and read what it says.";
+const ARDUINO_VERIFY: &str = "Upload the example *SelfTest* and open the serial monitor at 115200 baud: it \
+prints every score, `PASS` or `FAIL`, and the microseconds of a step.";
+const PLATFORMIO_VERIFY: &str = "`pio run -d examples/selftest -e uno -t upload`, then \
+`pio device monitor -b 115200`: it prints every score, `PASS` or `FAIL`, and the microseconds of a step.";
+const ZEPHYR_VERIFY: &str = "The sample runs the self-test first: every score, `PASS` or `FAIL`, and the \
+microseconds of a step appear on the console.";
+const ESP_VERIFY: &str = "The example runs the self-test first: `idf.py -C examples/classify flash monitor` \
+shows every score, `PASS` or `FAIL`, and the microseconds of a step.";
+const RUST_VERIFY: &str = "`cargo test` runs the golden vectors on this computer. On a board, call \
+`@name@::self_test(&mut memory)` and report its number of mismatches, which should be 0.";
+const WASM_VERIFY: &str = "`node test.mjs`, or open `index.html` through a web server \
+(`python3 -m http.server`): both run the golden vectors and say `PASS` or `FAIL`.";
+
+fn arithmetic(parts: &Parts) -> String {
+    match parts.facts.arithmetic {
+        "float" => "Weights are bytes; everything else is computed in `float`. This export exists to be compared \
+                    with the integer one, which is smaller and faster; scores are rounded to the integer one's \
+                    scale and agree with it within its roundings."
+            .to_owned(),
+        _ => "Everything is computed in integers of at most 32 bits, and every bit is defined: each target gives \
+              the same scores."
+            .to_owned(),
+    }
+}
+
+fn frame(parts: &Parts) -> String {
+    let features = parts.facts.features;
+    let lsb = &parts.model.network.input.lsb;
+    let mut text = format!(
+        "A frame is {features} whole numbers of 16 bits, the raw readings of the sensors. The normalisation of the \
+         training data is part of the network: pass counts as they come. What one count must be worth, in the \
+         units of the training data:\n\n"
+    );
+    let named = parts.model.model.features.is_some();
+    if (!named || features > ROWS) && lsb.iter().all(|v| v == &lsb[0]) {
+        text.push_str(&format!("{} for each of the {features} features.\n", parts.lsb(0)));
+        return text;
+    }
+    text.push_str("| place | feature | one count |\n| --- | --- | --- |\n");
+    for d in 0..features.min(ROWS) {
+        text.push_str(&format!("| {d} | {} | {} |\n", markdown(&parts.feature(d)), parts.lsb(d)));
+    }
+    if features > ROWS {
+        text.push_str(&format!("\n{} more: see `countValue`s of `info --json`.\n", features - ROWS));
+    }
+    text.push_str("\nA sensor with another unit needs its readings multiplied first, or the model made for it: `fastgrnn quantize --input-lsb`.\n");
+    text
+}
+
+fn results(parts: &Parts) -> String {
+    let facts = &parts.facts;
+    let unit = format!("A score `s` stands for `s / 2^{}`.", facts.score_bits);
+    if let Task::Values { mean, scale } = &parts.model.model.task {
+        let mut text = format!("The outputs are numbers. {unit} The value is that times scale, plus mean:\n\n");
+        text.push_str("| output | scale | mean |\n| --- | --- | --- |\n");
+        for (k, (mean, scale)) in mean.iter().zip(scale).enumerate().take(ROWS) {
+            let row = format!("| {k} | {} | {} |\n", number(f64::from(*scale)), number(f64::from(*mean)));
+            text.push_str(&row);
+        }
+        return text;
+    }
+    let mut text = format!("{unit} The class is the largest score's; its confidence goes from 0 to 255.\n\n");
+    text.push_str("| class | label |\n| --- | --- |\n");
+    for (k, label) in facts.labels.iter().enumerate().take(ROWS) {
+        text.push_str(&format!("| {k} | {} |\n", markdown(label)));
+    }
+    if facts.labels.len() > ROWS {
+        text.push_str(&format!("\n{} more.\n", facts.labels.len() - ROWS));
+    }
+    text
+}
+
+fn sizes(parts: &Parts) -> String {
+    let facts = &parts.facts;
+    let (constants, buffers) = match facts.target {
+        "rust" => ("the image, in flash", "buffers of a step, in `Memory` as well"),
+        _ => ("constants, in flash", "buffers of a step, on the stack"),
+    };
+    let row = |what: &str, bytes: usize| format!("| {what} | {} |\n", count(bytes as u64));
+    [
+        "| what | bytes (derived) |\n| --- | --- |\n".to_owned(),
+        row(constants, facts.data_bytes),
+        row("state, one for each recording that runs", facts.state_bytes),
+        row(buffers, facts.scratch_bytes),
+        row("a frame", 2 * facts.features),
+        row("scores", 4 * facts.outputs),
+        row("golden vectors, only with the self-test", facts.golden.bytes),
+    ]
+    .concat()
+}
+
+fn golden(parts: &Parts) -> String {
+    let golden = &parts.facts.golden;
+    let hash = match golden.tolerance {
+        0 => format!("the scores after every step have the hash `{}` (FNV-1a, 32 bits)", golden.hash),
+        off => format!("a score may be off by {off}, because boards round floats differently"),
+    };
+    let windows = if golden.windows == 1 { "1 window".to_owned() } else { format!("{} windows", golden.windows) };
+    format!("{windows} of {} steps in all ({}); {hash}", golden.steps, markdown(&golden.origin))
+}
+
+fn origin(parts: &Parts) -> String {
+    let model = &parts.model.model;
+    let data = match model.dataset.as_str() {
+        "" => String::new(),
+        name => format!(", trained on {}", markdown(name)),
+    };
+    format!(
+        "`fastgrnn export --target {}{} --name {}` of fastgrnn {}{data}. SHA-256 of the device image, which holds every number \
+         of the network: `{}`.",
+        parts.facts.target,
+        if parts.facts.arithmetic == "float" { " --float" } else { "" },
+        parts.facts.name,
+        env!("CARGO_PKG_VERSION"),
+        parts.facts.model_sha256
+    )
+}

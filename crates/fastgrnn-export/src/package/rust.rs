@@ -1,0 +1,61 @@
+//! A `no_std` crate: the image, a typed wrapper around the runtime, its golden vectors.
+//!
+//! The runtime comes along as source, so that the crate builds without a registry. Its package is
+//! called after the model: two exported crates in one program would otherwise hold two packages of
+//! one name and version, which cargo refuses to lock.
+
+use super::{File, Parts};
+use fastgrnn_runtime::source::FILES;
+
+pub(super) fn files(parts: &Parts) -> Vec<File> {
+    let view = parts.model.view();
+    let number = |n: usize| n.to_string();
+    let labels: Vec<String> = parts.facts.labels.iter().map(|l| format!("    {l:?},\n")).collect();
+    let ram_check = parts.max_ram.map_or(String::new(), |most| {
+        format!(
+            "\n// The RAM that the export allowed: memory, a frame and the scores.\nconst _: () = assert!(\n    \
+             core::mem::size_of::<Memory>() + 2 * FEATURES + 4 * OUTPUTS <= {most},\n    \"more RAM than --max-ram allows\"\n);\n"
+        )
+    });
+    let lsb: Vec<String> = parts.model.network.input.lsb.iter().map(|v| format!("{v:?}")).collect();
+    let own = [
+        ("layers", &number(view.layers().len())),
+        ("memory", &number(view.memory_len())),
+        ("scratch", &number(view.scratch_len())),
+        ("label_count", &number(labels.len())),
+        ("label_list", &labels.concat()),
+        ("lsb_list", &lsb.join(", ")),
+        ("ram_check", &ram_check),
+        ("golden_windows", &golden(parts)),
+        ("score_bits", &parts.facts.score_bits.to_string()),
+    ];
+    let fill = |template: &str| parts.fill_with(template, &own);
+    let mut files = vec![
+        File::new("Cargo.toml", fill(include_str!("../templates/rust/Cargo.toml.in"))),
+        File::new("model.img", parts.model.image()),
+        File::new("src/lib.rs", fill(include_str!("../templates/rust/lib.rs.in"))),
+        File::new("src/golden.rs", fill(include_str!("../templates/rust/golden.rs.in"))),
+        File::new("tests/golden.rs", fill(include_str!("../templates/rust/test.rs.in"))),
+        File::new("runtime/Cargo.toml", fill(include_str!("../templates/rust/runtime.toml.in"))),
+    ];
+    files.extend(FILES.iter().map(|(path, bytes)| File::new(format!("runtime/{path}"), *bytes)));
+    files
+}
+
+fn golden(parts: &Parts) -> String {
+    let window = |w: &crate::GoldenWindow| {
+        let counts: Vec<String> = w
+            .counts
+            .chunks_exact(parts.facts.features)
+            .map(|frame| format!("            {frame:?},\n"))
+            .collect();
+        format!(
+            "    Window {{\n        counts: &[\n{}        ],\n        scores: {:?},\n        class: {},\n        confidence: {},\n    }},\n",
+            counts.concat(),
+            w.scores,
+            w.class,
+            w.confidence
+        )
+    };
+    parts.golden.windows.iter().map(window).collect()
+}

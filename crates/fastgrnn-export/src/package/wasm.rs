@@ -1,0 +1,79 @@
+//! WebAssembly: the C core compiled by clang, a JavaScript module around it, a page and a test.
+
+use super::{File, Parts};
+use crate::ExportError;
+use serde_json::json;
+use std::io;
+use std::path::Path;
+use std::process::Command;
+
+/// What the module exports to JavaScript.
+const EXPORTS: [&str; 6] = ["counts", "scores", "confidence", "init", "step", "classify"];
+
+pub(super) fn files(parts: &Parts) -> Result<Vec<File>, ExportError> {
+    let name = parts.name();
+    let core = [
+        File::new(format!("{name}.h"), parts.core.header.clone()),
+        File::new(format!("{name}.c"), parts.core.source.clone()),
+        File::new(format!("{name}_wasm.c"), parts.fill(include_str!("../templates/wasm/wasm.c"))),
+    ];
+    let module = compile(name, &core)?;
+    let facts = &parts.facts;
+    let features: Vec<_> = (0..facts.features)
+        .map(|d| json!({ "name": parts.feature(d), "countValue": parts.model.network.input.lsb.get(d) }))
+        .collect();
+    let about = json!({
+        "name": name,
+        "features": features,
+        "outputs": facts.outputs,
+        "labels": facts.labels,
+        "scoreBits": facts.score_bits,
+        "steps": parts.steps(),
+        "sha256": facts.model_sha256,
+    });
+    let about = serde_json::to_string_pretty(&about).unwrap_or_default();
+    let mut files = core.to_vec();
+    files.extend([
+        File::new(format!("{name}.wasm"), module),
+        File::new(format!("{name}.js"), parts.fill_with(include_str!("../templates/wasm/wrapper.js"), &[("about", &about)])),
+        File::new("test.mjs", parts.fill(include_str!("../templates/wasm/test.mjs"))),
+        File::new("index.html", parts.fill(include_str!("../templates/wasm/index.html"))),
+        File::new("package.json", parts.fill(include_str!("../templates/wasm/package.json"))),
+    ]);
+    Ok(files)
+}
+
+/// Compiles the core and its shell.
+fn compile(name: &str, core: &[File]) -> Result<Vec<u8>, ExportError> {
+    let folder = tempfile::tempdir().map_err(|cause| at("a temporary folder", cause))?;
+    for file in core {
+        let path = folder.path().join(&file.path);
+        std::fs::write(&path, &file.bytes).map_err(|cause| ExportError::Write { path, cause })?;
+    }
+    // clang finds its linker by itself, but says nothing useful if it is missing.
+    found("wasm-ld", Command::new("wasm-ld").arg("--version").output())?;
+    let out = folder.path().join("out.wasm");
+    let mut clang = Command::new("clang");
+    clang.current_dir(folder.path());
+    // Without built-ins no loop becomes a call of memset or memcpy, which nobody provides here.
+    clang.args(["--target=wasm32", "-std=c99", "-O2", "-ffreestanding", "-fno-builtin", "-nostdlib"]);
+    clang.args(["-Wall", "-Wextra", "-Werror", "-pedantic", "-Wl,--no-entry", "-Wl,--strip-all"]);
+    // The stack: far more than any network that a board can hold.
+    clang.arg("-Wl,-z,stack-size=65536");
+    clang.args(EXPORTS.map(|export| format!("-Wl,--export={export}")));
+    clang.args([format!("{name}.c"), format!("{name}_wasm.c")]).arg("-o").arg(&out);
+    let output = found("clang", clang.output())?;
+    if !output.status.success() {
+        let output_text = String::from_utf8_lossy(&output.stderr).into_owned();
+        return Err(ExportError::Compiler { tool: "clang", status: output.status.to_string(), output: output_text });
+    }
+    std::fs::read(&out).map_err(|cause| ExportError::Write { path: out, cause })
+}
+
+fn found<T>(tool: &'static str, result: io::Result<T>) -> Result<T, ExportError> {
+    result.map_err(|cause| ExportError::Tool { tool, cause })
+}
+
+fn at(path: &str, cause: io::Error) -> ExportError {
+    ExportError::Write { path: Path::new(path).to_owned(), cause }
+}

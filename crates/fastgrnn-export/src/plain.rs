@@ -1,0 +1,33 @@
+//! People's texts (labels, names of features and data sets) inside generated files.
+
+/// Text that is safe in a comment of any language: no end of comment, no escape, one line.
+pub(crate) fn comment(text: &str) -> String {
+    let safe = |c: char| if c.is_alphanumeric() || " .,:;+-_=()%".contains(c) { c } else { '_' };
+    text.chars().map(safe).collect()
+}
+
+/// Text in a cell of a Markdown table.
+pub(crate) fn markdown(text: &str) -> String {
+    let mut out = String::new();
+    for c in text.chars() {
+        match c {
+            '|' | '\\' | '`' | '*' | '_' | '[' | ']' | '#' => out.extend(['\\', c]),
+            '<' => out.push_str("&lt;"),
+            '&' => out.push_str("&amp;"),
+            c if c.is_control() => out.push(' '),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{comment, markdown};
+
+    #[test]
+    fn nothing_ends_a_comment_or_a_cell() {
+        assert_eq!(comment("a */ b\\\n??/"), "a __ b______");
+        assert_eq!(markdown("a|b\n<c>"), "a\\|b &lt;c>");
+    }
+}

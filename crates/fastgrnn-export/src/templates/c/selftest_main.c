@@ -1,0 +1,14 @@
+/* The self-test as a program for the host: exit code 0 if everything agrees. */
+#include "@name@_selftest.h"
+#include <stdio.h>
+
+static void put(char c)
+{
+    if (c != '\r')
+        putchar(c);
+}
+
+int main(void)
+{
+    return @name@_selftest(put) == 0 ? 0 : 1;
+}

@@ -1,0 +1,5 @@
+cmake_minimum_required(VERSION 3.16)
+get_filename_component(component "${CMAKE_CURRENT_LIST_DIR}/../.." ABSOLUTE)
+set(EXTRA_COMPONENT_DIRS "${component}")
+include($ENV{IDF_PATH}/tools/cmake/project.cmake)
+project(@name@_classify)

@@ -1,0 +1,44 @@
+/* What JavaScript calls: one network, its frame and its scores at fixed places. Generated. */
+#include "@name@.h"
+
+static @name@_state state;
+static int16_t frame[@NAME@_FEATURES];
+static int32_t results[@NAME@_OUTPUTS];
+static uint8_t sure;
+
+int16_t *counts(void);
+int32_t *scores(void);
+uint8_t confidence(void);
+void init(void);
+void step(void);
+uint16_t classify(void);
+
+int16_t *counts(void)
+{
+    return frame;
+}
+
+int32_t *scores(void)
+{
+    return results;
+}
+
+uint8_t confidence(void)
+{
+    return sure;
+}
+
+void init(void)
+{
+    @name@_init(&state);
+}
+
+void step(void)
+{
+    @name@_step(&state, frame);
+}
+
+uint16_t classify(void)
+{
+    return @name@_classify(&state, results, &sure);
+}
