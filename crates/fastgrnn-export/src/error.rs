@@ -16,7 +16,9 @@ pub enum ExportError {
         name: String,
     },
     /// A word of a language, or a name whose files would hide others.
-    #[error("'{name}' is a word of C, C++ or Rust, or the name of one of their files; choose another one with --name")]
+    #[error(
+        "'{name}' is a word of C, C++ or Rust, or the name of one of their files; choose another one with --name"
+    )]
     NameTaken {
         /// The name.
         name: String,

@@ -37,6 +37,9 @@ mod tests {
     #[test]
     fn keys_are_replaced_and_values_are_left_alone() {
         let values = [("name", "@NAME@"), ("NAME", "M")];
-        assert_eq!(fill("int @name@_step; /* @NAME@ */ a@b @unknown@.", &values), "int @NAME@_step; /* M */ a@b @unknown@.");
+        assert_eq!(
+            fill("int @name@_step; /* @NAME@ */ a@b @unknown@.", &values),
+            "int @NAME@_step; /* M */ a@b @unknown@."
+        );
     }
 }

@@ -14,7 +14,9 @@ pub fn scores(network: &IntegerNetwork, counts: &[i16]) -> Vec<Vec<f64>> {
     let mut states: Vec<Vec<f64>> = network.layers.iter().map(start).collect();
     let mut rows = Vec::new();
     for frame in counts.chunks_exact(scales.len().max(1)) {
-        let scale = |(&n, &(factor, offset)): (&i16, &(f32, f32))| f64::from(n) * f64::from(factor) - f64::from(offset);
+        let scale = |(&n, &(factor, offset)): (&i16, &(f32, f32))| {
+            f64::from(n) * f64::from(factor) - f64::from(offset)
+        };
         let mut x: Vec<f64> = frame.iter().zip(&scales).map(scale).collect();
         for (layer, state) in network.layers.iter().zip(&mut states) {
             step(layer, state, &x);
@@ -72,9 +74,11 @@ fn step(layer: &IntegerLayer, state: &mut [f64], x: &[f64]) {
     let g = |t| curve(cell.gate, t);
     let f = |t| curve(cell.update, t);
     let [zeta, nu] = [layer.zeta, layer.nu].map(|v| f64::from(v) / 16_384.0);
-    let alpha = |k: usize| f64::from(layer.alpha.get(k).or(layer.alpha.first()).copied().unwrap_or(0)) / 32_768.0;
+    let alpha =
+        |k: usize| f64::from(layer.alpha.get(k).or(layer.alpha.first()).copied().unwrap_or(0)) / 32_768.0;
     for k in 0..hidden {
-        let at = |block: usize, vector: usize| p[block * hidden + k] + q[block * hidden + k] + bias(vector, k);
+        let at =
+            |block: usize, vector: usize| p[block * hidden + k] + q[block * hidden + k] + bias(vector, k);
         h[k] = match cell.kind {
             CellKind::Rnn => f(at(0, 0)),
             CellKind::FastRnn => alpha(k) * f(at(0, 0)) + f64::from(layer.beta) / 32_768.0 * h[k],

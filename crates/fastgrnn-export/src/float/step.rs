@@ -86,7 +86,8 @@ fn function(index: usize, layer: &IntegerLayer, tables: &mut Tables) -> String {
     }
     let rule = rule(index, layer);
     let projected = if rank > 0 { format!("    float m[{rank}];\n") } else { String::new() };
-    let memory = if cell.kind == CellKind::Lstm { format!("    float *c = h + {hidden};\n") } else { String::new() };
+    let memory =
+        if cell.kind == CellKind::Lstm { format!("    float *c = h + {hidden};\n") } else { String::new() };
     format!(
         "/* {}, {hidden} units. */\nstatic void layer{index}(float *h, const float *x)\n{{\n    float sums[{sums}];\n\
          {projected}{memory}    uint16_t k;\n{body}    for (k = 0; k < {hidden}; k++) {{\n{rule}    }}\n}}\n\n",
@@ -105,7 +106,13 @@ fn products(index: usize, layer: &IntegerLayer, tables: &mut Tables) -> Vec<Stri
         let hidden = layer.cell.hidden;
         let (gates, update) = u.split(2 * hidden);
         out.push(tables.product(&format!("l{index}_u"), &gates, v, "sums", true));
-        out.push(tables.product(&format!("l{index}_un"), &update, v, &format!("sums + {}", 3 * hidden), false));
+        out.push(tables.product(
+            &format!("l{index}_un"),
+            &update,
+            v,
+            &format!("sums + {}", 3 * hidden),
+            false,
+        ));
     } else {
         out.push(tables.product(&format!("l{index}_u"), &u, v, "sums", true));
     }
@@ -174,7 +181,8 @@ fn rule(index: usize, layer: &IntegerLayer) -> String {
 /// The product of the head, into `sums`.
 pub(super) fn classify(network: &IntegerNetwork, tables: &mut Tables) -> String {
     let before: usize = network.layers.iter().rev().skip(1).map(|l| l.cell.state_len()).sum();
-    let product = tables.product("head", &Rows::of(&network.head), &format!("state->values + {before}"), "sums", false);
+    let product =
+        tables.product("head", &Rows::of(&network.head), &format!("state->values + {before}"), "sums", false);
     let bits = network.head_shift as i32 - network.score_bits();
     tables.floats("head_b", network.head_biases.iter().map(|&b| scaled(i32::from(b), bits)));
     format!("    {product}\n")
@@ -198,8 +206,14 @@ pub(super) fn curves(network: &IntegerNetwork) -> String {
         (Nonlinearity::Sigmoid, SIGMOID),
         (Nonlinearity::Relu, "    return t > 0.0f ? t : 0.0f;\n"),
         (Nonlinearity::QuantTanh, "    return t < -1.0f ? -1.0f : t > 1.0f ? 1.0f : t;\n"),
-        (Nonlinearity::QuantSigm, "    t = 0.5f * (t + 1.0f);\n    return t < 0.0f ? 0.0f : t > 1.0f ? 1.0f : t;\n"),
-        (Nonlinearity::QuantSigm4, "    t = 0.25f * (t + 2.0f);\n    return t < 0.0f ? 0.0f : t > 1.0f ? 1.0f : t;\n"),
+        (
+            Nonlinearity::QuantSigm,
+            "    t = 0.5f * (t + 1.0f);\n    return t < 0.0f ? 0.0f : t > 1.0f ? 1.0f : t;\n",
+        ),
+        (
+            Nonlinearity::QuantSigm4,
+            "    t = 0.25f * (t + 2.0f);\n    return t < 0.0f ? 0.0f : t > 1.0f ? 1.0f : t;\n",
+        ),
     ];
     let used = |function: Nonlinearity| {
         let in_cell = |c: &Cell| c.update == function || (c.kind.declaration().gated && c.gate == function);

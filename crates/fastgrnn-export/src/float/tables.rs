@@ -35,7 +35,11 @@ impl Rows {
 
     pub(super) fn transposed(matrix: &IntegerMatrix) -> Self {
         let column = |j: usize| matrix.entries.iter().skip(j).step_by(matrix.cols.max(1)).copied().collect();
-        Self { cols: matrix.rows, rows: (0..matrix.cols).map(column).collect(), exponent: matrix.grid.exponent }
+        Self {
+            cols: matrix.rows,
+            rows: (0..matrix.cols).map(column).collect(),
+            exponent: matrix.grid.exponent,
+        }
     }
 
     /// The first `at` rows and the others.
@@ -91,7 +95,11 @@ impl Tables {
         let counts: Vec<String> = matrix.rows.iter().map(|row| kept(row).to_string()).collect();
         let listed = || matrix.rows.iter().flat_map(|row| row.iter().enumerate()).filter(|(_, a)| **a != 0);
         self.array(integer, &format!("{name}_counts"), &counts);
-        self.array(integer, &format!("{name}_index"), &listed().map(|(k, _)| k.to_string()).collect::<Vec<_>>());
+        self.array(
+            integer,
+            &format!("{name}_index"),
+            &listed().map(|(k, _)| k.to_string()).collect::<Vec<_>>(),
+        );
         self.array("int8_t", name, &listed().map(|(_, a)| a.to_string()).collect::<Vec<_>>());
         format!("sparse{bits}({name}_counts, {name}_index, {name}, {tail}")
     }

@@ -55,7 +55,10 @@ impl Golden {
     pub fn integer(model: &IntegerModel, windows: &Windows) -> Result<Self, ExportError> {
         let view = model.view();
         let (mut memory, mut scratch) = (vec![0; view.memory_len()], vec![0; view.scratch_len()]);
-        let length = |e: fastgrnn_runtime::int::WrongLength| ExportError::Window { found: e.found, features: e.needed };
+        let length = |e: fastgrnn_runtime::int::WrongLength| ExportError::Window {
+            found: e.found,
+            features: e.needed,
+        };
         let mut scores = vec![0; view.outputs()];
         let mut hash = Fnv::default();
         let mut all = Vec::new();
@@ -70,7 +73,13 @@ impl Golden {
             let class = decision.class as u16;
             all.push(GoldenWindow { counts, scores: scores.clone(), class, confidence: decision.confidence });
         }
-        Ok(Self { features: view.inputs(), windows: all, hash: hash.0, tolerance: 0, origin: windows.origin.clone() })
+        Ok(Self {
+            features: view.inputs(),
+            windows: all,
+            hash: hash.0,
+            tolerance: 0,
+            origin: windows.origin.clone(),
+        })
     }
 
     /// What the float export computes of `windows`, within a tolerance: its board may round
@@ -87,7 +96,12 @@ impl Golden {
             rows.iter().flatten().for_each(|s| hash.add(*s));
             let scores = rows.last().cloned().unwrap_or_default();
             let decision = view.decide(&scores);
-            all.push(GoldenWindow { counts, scores, class: decision.class as u16, confidence: decision.confidence });
+            all.push(GoldenWindow {
+                counts,
+                scores,
+                class: decision.class as u16,
+                confidence: decision.confidence,
+            });
         }
         let largest = all.iter().flat_map(|w| &w.scores).map(|s| s.unsigned_abs()).max().unwrap_or(0);
         let tolerance = largest / 1024 + 1;
@@ -98,7 +112,13 @@ impl Golden {
                 window.class = ANY_CLASS;
             }
         }
-        Ok(Self { features: view.inputs(), windows: all, hash: hash.0, tolerance, origin: windows.origin.clone() })
+        Ok(Self {
+            features: view.inputs(),
+            windows: all,
+            hash: hash.0,
+            tolerance,
+            origin: windows.origin.clone(),
+        })
     }
 
     /// Steps of all windows.

@@ -7,7 +7,10 @@ pub(super) fn files(parts: &Parts) -> Vec<File> {
     files.extend([
         File::new("CMakeLists.txt", parts.fill(include_str!("../templates/esp-idf/CMakeLists.txt"))),
         File::new("idf_component.yml", parts.fill(include_str!("../templates/esp-idf/idf_component.yml"))),
-        File::new("examples/classify/CMakeLists.txt", parts.fill(include_str!("../templates/esp-idf/project.cmake"))),
+        File::new(
+            "examples/classify/CMakeLists.txt",
+            parts.fill(include_str!("../templates/esp-idf/project.cmake")),
+        ),
         File::new(
             "examples/classify/sdkconfig.defaults",
             parts.fill("CONFIG_ESP_MAIN_TASK_STACK_SIZE=@stack@\n"),

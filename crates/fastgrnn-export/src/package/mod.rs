@@ -163,7 +163,8 @@ pub fn package(
             &own
         }
     };
-    let golden = if options.float { Golden::float(model, windows)? } else { Golden::integer(model, windows)? };
+    let golden =
+        if options.float { Golden::float(model, windows)? } else { Golden::integer(model, windows)? };
     let c = COptions { name, max_ram: options.max_ram, optimize: options.optimize };
     let core = if options.float { float_source(&model.network, &c)? } else { c_source(&model.network, &c)? };
     let parts = Parts::new(model, target, options, core, golden)?;

@@ -98,8 +98,14 @@ impl<'a> Parts<'a> {
                 self.fill_with(include_str!("../templates/c/text.c"), &text_values),
             ),
             File::new(format!("{folder}{name}_golden.h"), header(name, &self.golden)),
-            File::new(format!("{folder}{name}_selftest.h"), self.fill(include_str!("../templates/c/selftest.h"))),
-            File::new(format!("{folder}{name}_selftest.c"), self.fill(include_str!("../templates/c/selftest.c"))),
+            File::new(
+                format!("{folder}{name}_selftest.h"),
+                self.fill(include_str!("../templates/c/selftest.h")),
+            ),
+            File::new(
+                format!("{folder}{name}_selftest.c"),
+                self.fill(include_str!("../templates/c/selftest.c")),
+            ),
         ]
     }
 
@@ -122,7 +128,8 @@ impl<'a> Parts<'a> {
     fn common(&self) -> Vec<(&'static str, String)> {
         let facts = &self.facts;
         // Two states, a frame, scores, the buffers of a step, and calls.
-        let stack = 2 * facts.state_bytes + facts.scratch_bytes + 2 * facts.features + 8 * facts.outputs + 1024;
+        let stack =
+            2 * facts.state_bytes + facts.scratch_bytes + 2 * facts.features + 8 * facts.outputs + 1024;
         vec![
             ("name", facts.name.clone()),
             ("NAME", facts.name.to_uppercase()),
@@ -143,12 +150,16 @@ impl<'a> Parts<'a> {
     fn readings(&self) -> String {
         let features = self.facts.features;
         if features > LISTED {
-            return "    for (uint16_t d = 0; d < FEATURES; d++)\n        counts[d] = read_sensor(d);\n".to_owned();
+            return "    for (uint16_t d = 0; d < FEATURES; d++)\n        counts[d] = read_sensor(d);\n"
+                .to_owned();
         }
         (0..features)
             .map(|d| {
                 let what = plain::comment(&self.feature(d));
-                format!("    counts[{d}] = read_sensor({d}); /* {what}: one count is worth {} */\n", self.lsb(d))
+                format!(
+                    "    counts[{d}] = read_sensor({d}); /* {what}: one count is worth {} */\n",
+                    self.lsb(d)
+                )
             })
             .collect()
     }
@@ -162,7 +173,11 @@ impl<'a> Parts<'a> {
             0 => format!("{} numbers", self.facts.outputs),
             n => format!("{n} classes"),
         };
-        format!("{title} network of {} units: {} counts a frame, {results}", units.join(" and "), self.facts.features)
+        format!(
+            "{title} network of {} units: {} counts a frame, {results}",
+            units.join(" and "),
+            self.facts.features
+        )
     }
 }
 
@@ -189,10 +204,13 @@ impl Labels {
                 put_class: "    (void)index;\n    (void)confidence;\n".to_owned(),
             };
         }
-        let mut table = "/* Names of the classes, each ended by 0. */\nstatic const uint8_t labels[] FLASH = {\n".to_owned();
+        let mut table =
+            "/* Names of the classes, each ended by 0. */\nstatic const uint8_t labels[] FLASH = {\n"
+                .to_owned();
         for label in labels {
             // A 0 inside of a label would end it early.
-            let bytes: Vec<String> = label.bytes().filter(|&b| b != 0).chain([0]).map(|b| b.to_string()).collect();
+            let bytes: Vec<String> =
+                label.bytes().filter(|&b| b != 0).chain([0]).map(|b| b.to_string()).collect();
             table.push_str(&format!("    {}, /* {} */\n", bytes.join(", "), plain::comment(label)));
         }
         table.push_str("};\n");

@@ -89,7 +89,8 @@ fn results(parts: &Parts) -> String {
     let facts = &parts.facts;
     let unit = format!("A score `s` stands for `s / 2^{}`.", facts.score_bits);
     if let Task::Values { mean, scale } = &parts.model.model.task {
-        let mut text = format!("The outputs are numbers. {unit} The value is that times scale, plus mean:\n\n");
+        let mut text =
+            format!("The outputs are numbers. {unit} The value is that times scale, plus mean:\n\n");
         text.push_str("| output | scale | mean |\n| --- | --- | --- |\n");
         for (k, (mean, scale)) in mean.iter().zip(scale).enumerate().take(ROWS) {
             let row = format!("| {k} | {} | {} |\n", number(f64::from(*scale)), number(f64::from(*mean)));
@@ -133,7 +134,8 @@ fn golden(parts: &Parts) -> String {
         0 => format!("the scores after every step have the hash `{}` (FNV-1a, 32 bits)", golden.hash),
         off => format!("a score may be off by {off}, because boards round floats differently"),
     };
-    let windows = if golden.windows == 1 { "1 window".to_owned() } else { format!("{} windows", golden.windows) };
+    let windows =
+        if golden.windows == 1 { "1 window".to_owned() } else { format!("{} windows", golden.windows) };
     format!("{windows} of {} steps in all ({}); {hash}", golden.steps, markdown(&golden.origin))
 }
 

@@ -18,7 +18,7 @@ pub(super) fn files(parts: &Parts) -> Vec<File> {
         )
     });
     let lsb: Vec<String> = parts.model.network.input.lsb.iter().map(|v| format!("{v:?}")).collect();
-    let own = [
+    let own: [(&str, &str); 9] = [
         ("layers", &number(view.layers().len())),
         ("memory", &number(view.memory_len())),
         ("scratch", &number(view.scratch_len())),

@@ -35,7 +35,10 @@ pub(super) fn files(parts: &Parts) -> Result<Vec<File>, ExportError> {
     let mut files = core.to_vec();
     files.extend([
         File::new(format!("{name}.wasm"), module),
-        File::new(format!("{name}.js"), parts.fill_with(include_str!("../templates/wasm/wrapper.js"), &[("about", &about)])),
+        File::new(
+            format!("{name}.js"),
+            parts.fill_with(include_str!("../templates/wasm/wrapper.js"), &[("about", &about)]),
+        ),
         File::new("test.mjs", parts.fill(include_str!("../templates/wasm/test.mjs"))),
         File::new("index.html", parts.fill(include_str!("../templates/wasm/index.html"))),
         File::new("package.json", parts.fill(include_str!("../templates/wasm/package.json"))),
@@ -65,7 +68,11 @@ fn compile(name: &str, core: &[File]) -> Result<Vec<u8>, ExportError> {
     let output = found("clang", clang.output())?;
     if !output.status.success() {
         let output_text = String::from_utf8_lossy(&output.stderr).into_owned();
-        return Err(ExportError::Compiler { tool: "clang", status: output.status.to_string(), output: output_text });
+        return Err(ExportError::Compiler {
+            tool: "clang",
+            status: output.status.to_string(),
+            output: output_text,
+        });
     }
     std::fs::read(&out).map_err(|cause| ExportError::Write { path: out, cause })
 }

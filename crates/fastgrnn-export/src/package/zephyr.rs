@@ -8,9 +8,15 @@ pub(super) fn files(parts: &Parts) -> Vec<File> {
         File::new("zephyr/module.yml", parts.fill(include_str!("../templates/zephyr/module.yml"))),
         File::new("CMakeLists.txt", parts.fill(include_str!("../templates/zephyr/CMakeLists.txt"))),
         File::new("Kconfig", parts.fill(include_str!("../templates/zephyr/Kconfig"))),
-        File::new("samples/classify/CMakeLists.txt", parts.fill(include_str!("../templates/zephyr/sample.cmake"))),
+        File::new(
+            "samples/classify/CMakeLists.txt",
+            parts.fill(include_str!("../templates/zephyr/sample.cmake")),
+        ),
         File::new("samples/classify/prj.conf", parts.fill(include_str!("../templates/zephyr/prj.conf"))),
-        File::new("samples/classify/sample.yaml", parts.fill(include_str!("../templates/zephyr/sample.yaml"))),
+        File::new(
+            "samples/classify/sample.yaml",
+            parts.fill(include_str!("../templates/zephyr/sample.yaml")),
+        ),
         File::new("samples/classify/src/main.c", parts.fill(include_str!("../templates/zephyr/main.c"))),
     ]);
     files
