@@ -69,7 +69,7 @@ fn every_package_has_golden_vectors_a_readme_and_each_path_once() {
         assert_eq!(paths.len(), package.files.len());
         for f in package.files.iter().filter(|f| !f.path.starts_with("runtime/")) {
             let Ok(text) = std::str::from_utf8(&f.bytes) else { continue };
-            for key in ["@name@", "@NAME@", "@Type@", "@version@", "@summary@", "@readings@"] {
+            for key in ["@name@", "@NAME@", "@version@", "@summary@", "@readings@"] {
                 assert!(!text.contains(key), "{target:?}: {key} is left in {}", f.path);
             }
         }

@@ -133,7 +133,6 @@ impl<'a> Parts<'a> {
         vec![
             ("name", facts.name.clone()),
             ("NAME", facts.name.to_uppercase()),
-            ("Type", type_name(&facts.name)),
             ("version", env!("CARGO_PKG_VERSION").to_owned()),
             ("features", facts.features.to_string()),
             ("outputs", facts.outputs.to_string()),
@@ -179,12 +178,6 @@ impl<'a> Parts<'a> {
             self.facts.features
         )
     }
-}
-
-/// `my_model` as `MyModel`.
-fn type_name(name: &str) -> String {
-    let word = |w: &str| w[..1].to_uppercase() + &w[1..];
-    name.split('_').filter(|w| !w.is_empty()).map(word).collect()
 }
 
 /// Labels in C.
