@@ -1,13 +1,14 @@
 //! Every flag of every command. Training settings are declared in the library, once, for recipe
 //! files and flags alike.
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use fastgrnn::bench::{INFER_SHAPES, InferShape, SHAPES, Shape};
 use fastgrnn::cells::{CELLS, CellKind, Nonlinearity};
 use fastgrnn::data::{LabelKind, Request};
 use fastgrnn::device::Board;
 use fastgrnn::train::{Rank, Recipe};
-use fastgrnn_export::Optimize;
+use fastgrnn_export::{Optimize, Target};
 use std::path::PathBuf;
 
 /// Recordings in, kilobyte recurrent network out: train FastGRNN, FastRNN, GRU, LSTM and others.
@@ -47,6 +48,8 @@ pub enum Command {
     Compare(CompareArgs),
     /// Build firmware, run it on emulated boards, compare every score and count what it takes
     Board(BoardArgs),
+    /// Write an integer model as code for a board, a crate or a web page
+    Export(ExportArgs),
     /// List, inspect and convert data sets
     #[command(subcommand)]
     Data(DataCommand),
@@ -281,6 +284,46 @@ pub struct QuantizeArgs {
     pub read: ReadArgs,
     #[command(flatten)]
     pub threads: Threads,
+}
+
+#[derive(Debug, Args)]
+pub struct ExportArgs {
+    /// Integer model file, or the run folder that holds one
+    pub model: PathBuf,
+    /// What to write
+    #[arg(long, value_parser = targets())]
+    pub target: Target,
+    /// Folder to write; it must not hold anything yet
+    #[arg(short, long, value_name = "DIR")]
+    pub output: PathBuf,
+    /// Prefix of all names, and the files' name [default: model]
+    #[arg(long)]
+    pub name: Option<String>,
+    /// Most bytes of RAM for state, buffers, a frame and scores; checked again when the code is compiled
+    #[arg(long, value_name = "BYTES")]
+    pub max_ram: Option<usize>,
+    /// What the C code is made for where size and speed disagree [default: size]
+    #[arg(long, value_enum)]
+    pub optimize: Option<OptimizeArg>,
+    /// Soft float instead of integers, to be compared with
+    #[arg(long)]
+    pub float: bool,
+    /// Move a folder that holds something aside, to DIR.old, and write a new one
+    #[arg(long)]
+    pub force: bool,
+    /// Data set whose sequences become golden vectors [default: seeded random counts]
+    #[arg(long, value_name = "NAME|PATH", help_heading = "Golden vectors")]
+    pub dataset: Option<String>,
+    /// Windows of golden vectors [default: 4]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256), help_heading = "Golden vectors")]
+    pub golden: Option<u16>,
+    #[command(flatten)]
+    pub read: ReadArgs,
+}
+
+fn targets() -> impl TypedValueParser<Value = Target> {
+    PossibleValuesParser::new(Target::ALL.map(Target::name))
+        .try_map(|name| Target::from_name(&name).ok_or("no such target"))
 }
 
 #[derive(Debug, Args)]

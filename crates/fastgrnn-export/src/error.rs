@@ -48,6 +48,14 @@ pub enum ExportError {
         /// Features of a frame.
         features: usize,
     },
+    /// Recordings of another width.
+    #[error("the data has {found} features a step, the model reads {expected}")]
+    Features {
+        /// Features of the data.
+        found: usize,
+        /// Features of the model.
+        expected: usize,
+    },
     /// Nothing to make golden vectors of.
     #[error("golden vectors need at least one window with at least one frame; ask for more with --golden")]
     NoWindow,

@@ -9,6 +9,7 @@ mod components;
 pub mod data;
 pub mod demo;
 pub mod eval;
+pub mod export;
 pub mod info;
 mod integer;
 mod model;

@@ -53,7 +53,11 @@ impl Windows {
 
     /// `n` sequences spread over `x`, which is in the data's units, as counts. `name` is what `x`
     /// is called.
-    pub fn recorded(model: &IntegerModel, x: &Sequences, n: usize, name: &str) -> Self {
+    pub fn recorded(model: &IntegerModel, x: &Sequences, n: usize, name: &str) -> Result<Self, ExportError> {
+        let features = model.network.input.lsb.len();
+        if x.dim() != features {
+            return Err(ExportError::Features { found: x.dim(), expected: features });
+        }
         let n = n.min(x.len());
         let chosen: Vec<usize> = (0..n).map(|i| (2 * i + 1) * x.len() / (2 * n)).collect();
         let window = |&i: &usize| {
@@ -63,7 +67,7 @@ impl Windows {
         };
         let list: Vec<String> = chosen.iter().map(ToString::to_string).collect();
         let origin = format!("sequences {} of {name}", list.join(", "));
-        Self { counts: chosen.iter().map(window).collect(), origin }
+        Ok(Self { counts: chosen.iter().map(window).collect(), origin })
     }
 
     /// The windows cut to as many frames as there is room for; fewer windows if even one frame of

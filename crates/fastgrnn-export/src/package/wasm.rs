@@ -17,7 +17,9 @@ pub(super) fn files(parts: &Parts) -> Result<Vec<File>, ExportError> {
         File::new(format!("{name}.c"), parts.core.source.clone()),
         File::new(format!("{name}_wasm.c"), parts.fill(include_str!("../templates/wasm/wasm.c"))),
     ];
-    let module = compile(name, &core)?;
+    // Twice what a step puts on the stack, and room for calls; a module's memory is its own.
+    let stack = (65_536 + 2 * parts.facts.scratch_bytes).next_multiple_of(16);
+    let module = compile(name, &core, stack)?;
     let facts = &parts.facts;
     let features: Vec<_> = (0..facts.features)
         .map(|d| json!({ "name": parts.feature(d), "countValue": parts.model.network.input.lsb.get(d) }))
@@ -47,7 +49,7 @@ pub(super) fn files(parts: &Parts) -> Result<Vec<File>, ExportError> {
 }
 
 /// Compiles the core and its shell.
-fn compile(name: &str, core: &[File]) -> Result<Vec<u8>, ExportError> {
+fn compile(name: &str, core: &[File], stack: usize) -> Result<Vec<u8>, ExportError> {
     let folder = tempfile::tempdir().map_err(|cause| at("a temporary folder", cause))?;
     for file in core {
         let path = folder.path().join(&file.path);
@@ -61,8 +63,7 @@ fn compile(name: &str, core: &[File]) -> Result<Vec<u8>, ExportError> {
     // Without built-ins no loop becomes a call of memset or memcpy, which nobody provides here.
     clang.args(["--target=wasm32", "-std=c99", "-O2", "-ffreestanding", "-fno-builtin", "-nostdlib"]);
     clang.args(["-Wall", "-Wextra", "-Werror", "-pedantic", "-Wl,--no-entry", "-Wl,--strip-all"]);
-    // The stack: far more than any network that a board can hold.
-    clang.arg("-Wl,-z,stack-size=65536");
+    clang.arg(format!("-Wl,-z,stack-size={stack}"));
     clang.args(EXPORTS.map(|export| format!("-Wl,--export={export}")));
     clang.args([format!("{name}.c"), format!("{name}_wasm.c")]).arg("-o").arg(&out);
     let output = found("clang", clang.output())?;
