@@ -31,8 +31,19 @@ fn every_target_is_written_and_described_key_by_key() {
         }
         let out = format!("all/{target}");
         let answer = json(folder(), &["export", "int.safetensors", "--target", target, "-o", &out]);
-        let keys = ["folder", "moved_aside", "target", "name", "arithmetic", "cell", "features", "outputs", "labels"];
-        let more = ["score_bits", "data_bytes", "state_bytes", "scratch_bytes", "macs_per_step", "model_sha256"];
+        let keys = [
+            "folder",
+            "moved_aside",
+            "target",
+            "name",
+            "arithmetic",
+            "cell",
+            "features",
+            "outputs",
+            "labels",
+        ];
+        let more =
+            ["score_bits", "data_bytes", "state_bytes", "scratch_bytes", "macs_per_step", "model_sha256"];
         has_keys(&answer, &[&keys[..], &more, &["golden", "files"]].concat());
         has_keys(&answer["golden"], &["windows", "steps", "bytes", "hash", "tolerance", "origin"]);
         assert_eq!(answer["target"], target);
@@ -49,7 +60,8 @@ fn every_target_is_written_and_described_key_by_key() {
 
 #[test]
 fn the_plain_package_builds_and_its_self_test_passes_on_recorded_windows() {
-    let args = ["export", "int.safetensors", "--target", "c", "-o", "built", "--dataset", "digits", "--golden", "3"];
+    let args =
+        ["export", "int.safetensors", "--target", "c", "-o", "built", "--dataset", "digits", "--golden", "3"];
     let answer = json(folder(), &[&args[..], &["--name", "digit", "--optimize", "speed"]].concat());
     assert_eq!(answer["golden"]["windows"], 3);
     assert!(answer["golden"]["origin"].as_str().unwrap().contains("digits"), "{answer}");
@@ -89,7 +101,12 @@ fn a_folder_with_something_in_it_is_kept_and_force_moves_it_aside() {
     assert_eq!(std::fs::read_to_string(aside.join("notes")).unwrap(), "mine");
     assert!(out.join("model.c").exists());
     fails(folder(), &["export", "int.safetensors", "--target", "c", "-o", "."], 1, &["runs in", "-o"]);
-    fails(folder(), &["export", "int.safetensors", "--target", "c", "-o", "int.safetensors"], 1, &["no folder"]);
+    fails(
+        folder(),
+        &["export", "int.safetensors", "--target", "c", "-o", "int.safetensors"],
+        1,
+        &["no folder"],
+    );
 }
 
 #[test]
@@ -97,10 +114,20 @@ fn each_mistake_is_answered_with_what_to_do() {
     let export = |more: &[&'static str]| -> Vec<&'static str> {
         [&["export", "int.safetensors", "--target", "c", "-o", "no"][..], more].concat()
     };
-    fails(folder(), &["export", "run", "--target", "c", "-o", "no"], 2, &["float model", "fastgrnn quantize"]);
+    fails(
+        folder(),
+        &["export", "run", "--target", "c", "-o", "no"],
+        2,
+        &["float model", "fastgrnn quantize"],
+    );
     fails(folder(), &["export", "run", "--target", "c", "-o", "no", "--float"], 2, &["fastgrnn quantize"]);
     fails(folder(), &["export", "nothing", "--target", "c", "-o", "no"], 1, &["nothing"]);
-    fails(folder(), &["export", "int.safetensors", "--target", "java", "-o", "no"], 2, &["java", "arduino", "esp-idf"]);
+    fails(
+        folder(),
+        &["export", "int.safetensors", "--target", "java", "-o", "no"],
+        2,
+        &["java", "arduino", "esp-idf"],
+    );
     fails(folder(), &["export", "int.safetensors", "--target", "c"], 2, &["--output"]);
     fails(folder(), &export(&["--name", "My Model"]), 2, &["My Model", "--name"]);
     fails(folder(), &export(&["--name", "stdint"]), 2, &["stdint", "--name"]);
