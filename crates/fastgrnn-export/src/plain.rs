@@ -27,7 +27,7 @@ mod tests {
 
     #[test]
     fn nothing_ends_a_comment_or_a_cell() {
-        assert_eq!(comment("a */ b\\\n??/"), "a __ b______");
+        assert_eq!(comment("a */ b\\\n??/"), "a __ b_____");
         assert_eq!(markdown("a|b\n<c>"), "a\\|b &lt;c>");
     }
 }

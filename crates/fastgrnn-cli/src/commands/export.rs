@@ -1,6 +1,6 @@
 //! `fastgrnn export`: an integer model as code.
 
-use crate::args::{Engine, ExportArgs, OptimizeArg, ReadArgs};
+use crate::args::{Engine, ExportArgs, ReadArgs};
 use crate::commands::train::short;
 use crate::commands::{model, part};
 use crate::console::Console;
@@ -50,7 +50,7 @@ pub fn run(args: ExportArgs, console: Console) -> anyhow::Result<()> {
     let options = PackageOptions {
         name: args.name.unwrap_or_else(|| "model".to_owned()),
         max_ram: args.max_ram,
-        optimize: if args.optimize == Some(OptimizeArg::Speed) { Optimize::Speed } else { Optimize::Size },
+        optimize: args.optimize.map_or(Optimize::Size, Optimize::from),
         float: args.float,
         windows: Some(windows),
     };
