@@ -376,46 +376,6 @@ pub struct NewArgs {
 }
 
 #[derive(Debug, Args)]
-pub struct ExportArgs {
-    /// Integer model file, or the run folder that holds one
-    pub model: PathBuf,
-    /// What to write
-    #[arg(long, value_parser = targets())]
-    pub target: Target,
-    /// Folder to write; it must not hold anything yet
-    #[arg(short, long, value_name = "DIR")]
-    pub output: PathBuf,
-    /// Prefix of all names, and the files' name [default: model]
-    #[arg(long)]
-    pub name: Option<String>,
-    /// Most bytes of RAM for state, buffers, a frame and scores; checked again when the code is compiled
-    #[arg(long, value_name = "BYTES")]
-    pub max_ram: Option<usize>,
-    /// What the C code is made for where size and speed disagree [default: size]
-    #[arg(long, value_enum)]
-    pub optimize: Option<OptimizeArg>,
-    /// Soft float instead of integers, to be compared with
-    #[arg(long)]
-    pub float: bool,
-    /// Move a folder that holds something aside, to DIR.old, and write a new one
-    #[arg(long)]
-    pub force: bool,
-    /// Data set whose sequences become golden vectors [default: seeded random counts]
-    #[arg(long, value_name = "NAME|PATH", help_heading = "Golden vectors")]
-    pub dataset: Option<String>,
-    /// Windows of golden vectors [default: 4]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256), help_heading = "Golden vectors")]
-    pub golden: Option<u16>,
-    #[command(flatten)]
-    pub read: ReadArgs,
-}
-
-fn targets() -> impl TypedValueParser<Value = Target> {
-    PossibleValuesParser::new(Target::ALL.map(Target::name))
-        .try_map(|name| Target::from_name(&name).ok_or("no such target"))
-}
-
-#[derive(Debug, Args)]
 pub struct ParetoArgs {
     /// Recipe file; flags override it, sizes and sparsity come from the budgets
     #[arg(value_name = "RECIPE.toml")]
