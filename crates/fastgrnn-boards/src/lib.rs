@@ -39,5 +39,5 @@ mod work;
 pub use error::BoardError;
 pub use measure::{Options, measure};
 pub use outcome::{Outcome, hash, outcomes};
-pub use report::{BoardReport, Mismatch};
+pub use report::{BoardReport, Compare, Mismatch};
 pub use spec::{favours, missing_tools};

@@ -5,7 +5,7 @@ use crate::counts::{Counts, Cycles};
 use crate::emulate::{How, Run, emulate};
 use crate::firmware::{Firmware, build};
 use crate::outcome::{Outcome, encode, hash};
-use crate::report::{BoardReport, mismatches};
+use crate::report::{BoardReport, Compare, mismatches};
 use crate::spec::{Emulator, Spec, missing_tools, spec};
 use crate::work::Work;
 use fastgrnn::device::Board;
@@ -20,6 +20,8 @@ pub struct Options {
     pub wait_states: Option<u32>,
     /// What the compiler optimises for; by default what [`favours`](crate::favours) says.
     pub optimize: Option<Optimize>,
+    /// What must be the host's: every bit, or the class of each window, for code in floats.
+    pub compare: Compare,
     /// A folder that is not there yet, for everything that was built and written.
     pub keep: Option<PathBuf>,
     /// How long the emulator may run.
@@ -28,7 +30,13 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { wait_states: None, optimize: None, keep: None, limit: Duration::from_secs(1800) }
+        Self {
+            wait_states: None,
+            optimize: None,
+            compare: Compare::Bits,
+            keep: None,
+            limit: Duration::from_secs(1800),
+        }
     }
 }
 
@@ -66,7 +74,7 @@ pub fn measure(
     let how = How { windows: windows.len(), wait_states: wait_states.unwrap_or(0), limit: options.limit };
     let run = emulate(&work, &spec, &firmware, &how)?;
     check_stack(board, &firmware, run.stack)?;
-    let report = report(board, &spec, &firmware, &run, expected);
+    let report = report(board, &spec, &firmware, &run, expected, options.compare);
     if let Some(folder) = &options.keep {
         work.keep(folder)?;
     }
@@ -93,7 +101,14 @@ fn check_stack(board: Board, firmware: &Firmware, stack: usize) -> Result<(), Bo
     }
 }
 
-fn report(board: Board, spec: &Spec, firmware: &Firmware, run: &Run, expected: &[Outcome]) -> BoardReport {
+fn report(
+    board: Board,
+    spec: &Spec,
+    firmware: &Firmware,
+    run: &Run,
+    expected: &[Outcome],
+    compare: Compare,
+) -> BoardReport {
     let facts = board.facts();
     let Counts { reset, step, classify } = run.counts;
     let windows = expected.len() as f64;
@@ -104,7 +119,7 @@ fn report(board: Board, spec: &Spec, firmware: &Firmware, run: &Run, expected: &
     let counted = matches!(spec.emulator, Emulator::Linux { .. });
     let cycles = |n: f64| (!counted).then_some(n);
     let ms = |n: f64| facts.clock.filter(|_| !counted).map(|hz| n / f64::from(hz) * 1e3);
-    let (count, first) = mismatches(expected, &run.outcomes);
+    let (count, first) = mismatches(expected, &run.outcomes, compare);
     let own = per_inference(|c| c.own);
     let zero_wait = per_inference(|c| c.zero_wait);
     let uncached = per_inference(|c| c.uncached);

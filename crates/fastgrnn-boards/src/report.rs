@@ -29,7 +29,7 @@ pub struct BoardReport {
     /// `measured` where cycles are exact, `modelled` where they are a model's, `counted` where only
     /// instructions are.
     pub measured_or_modelled: &'static str,
-    /// Scores, classes and confidences that are not the host's.
+    /// Scores, classes and confidences that are not the host's; with [`Compare::Classes`], classes.
     pub mismatches: usize,
     /// The first of them.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -81,8 +81,22 @@ pub struct Mismatch {
     pub found: i32,
 }
 
+/// What a board must compute as the host does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Compare {
+    /// Every bit of scores, class and confidence.
+    #[default]
+    Bits,
+    /// The class of each window.
+    Classes,
+}
+
 /// How many values differ, and the first that does.
-pub(crate) fn mismatches(expected: &[Outcome], found: &[Outcome]) -> (usize, Option<Mismatch>) {
+pub(crate) fn mismatches(
+    expected: &[Outcome],
+    found: &[Outcome],
+    compare: Compare,
+) -> (usize, Option<Mismatch>) {
     let (mut count, mut first) = (0, None);
     for (window, (host, board)) in expected.iter().zip(found).enumerate() {
         let values = |o: &Outcome| -> Vec<i32> {
@@ -90,7 +104,8 @@ pub(crate) fn mismatches(expected: &[Outcome], found: &[Outcome]) -> (usize, Opt
             o.scores.iter().copied().chain(decision).collect()
         };
         for (k, (expected, found)) in values(host).into_iter().zip(values(board)).enumerate() {
-            if expected != found {
+            let counts = compare == Compare::Bits || k == host.scores.len();
+            if counts && expected != found {
                 count += 1;
                 let value = match k.checked_sub(host.scores.len()) {
                     None => format!("score {k}"),
@@ -113,16 +128,19 @@ mod tests {
     fn every_value_that_differs_is_counted_and_the_first_is_named() {
         let same = Outcome { scores: vec![1, 2], class: 1, confidence: 9 };
         let other = Outcome { scores: vec![1, 3], class: 0, confidence: 9 };
-        assert_eq!(mismatches(from_ref(&same), from_ref(&same)), (0, None));
-        let (count, first) = mismatches(&[same.clone(), same.clone()], &[same, other]);
+        assert_eq!(mismatches(from_ref(&same), from_ref(&same), Compare::Bits), (0, None));
+        let (host, board) = ([same.clone(), same.clone()], [same, other]);
+        let (count, first) = mismatches(&host, &board, Compare::Bits);
         let wanted = Mismatch { window: 1, value: "score 1".into(), expected: 2, found: 3 };
         assert_eq!((count, first), (2, Some(wanted)));
+        let (count, first) = mismatches(&host, &board, Compare::Classes);
+        assert_eq!((count, first.unwrap().value.as_str()), (1, "class"));
     }
 
     #[test]
     fn a_confidence_alone_is_a_mismatch() {
         let of = |confidence| Outcome { scores: vec![5], class: 0, confidence };
-        let (count, first) = mismatches(&[of(1)], &[of(2)]);
+        let (count, first) = mismatches(&[of(1)], &[of(2)], Compare::Bits);
         assert_eq!((count, first.unwrap().value.as_str()), (1, "confidence"));
     }
 }

@@ -471,6 +471,9 @@ pub struct BoardArgs {
     /// What matters more [default: size on the uno, speed elsewhere]
     #[arg(long, value_enum)]
     pub optimize: Option<OptimizeArg>,
+    /// Soft-float code of the same network instead of integers; only classes are compared
+    #[arg(long, conflicts_with = "optimize")]
+    pub float: bool,
     /// Keep what was built and written, in a folder for each board
     #[arg(long, value_name = "DIR")]
     pub keep: Option<PathBuf>,

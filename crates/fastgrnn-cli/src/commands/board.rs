@@ -11,8 +11,10 @@ use fastgrnn::device::Board;
 use fastgrnn::model::AnyModel;
 use fastgrnn::quantize::IntegerModel;
 use fastgrnn::report::count;
-use fastgrnn_boards::{BoardError, BoardReport, Options, favours, hash, measure, missing_tools, outcomes};
-use fastgrnn_export::{COptions, c_source};
+use fastgrnn_boards::{
+    BoardError, BoardReport, Compare, Options, favours, hash, measure, missing_tools, outcomes,
+};
+use fastgrnn_export::{COptions, c_source, float_source};
 use serde::Serialize;
 use std::path::Path;
 
@@ -27,6 +29,8 @@ struct Answer<'a> {
     dataset: &'a str,
     split: &'a str,
     windows: usize,
+    /// `integer` or `float`, the boards' arithmetic. The host computes in integers.
+    arithmetic: &'static str,
     /// Hash of the host's scores.
     hash: String,
 }
@@ -55,6 +59,7 @@ pub fn run(args: BoardArgs, console: Console) -> anyhow::Result<()> {
         dataset: &args.dataset,
         split: split.name(),
         windows: windows.len(),
+        arithmetic: if args.float { "float" } else { "integer" },
         hash: format!("{:016x}", hash(expected.iter().flat_map(|o| o.scores.iter().copied()))),
     };
     for &board in &boards {
@@ -65,10 +70,12 @@ pub fn run(args: BoardArgs, console: Console) -> anyhow::Result<()> {
         let options = Options {
             wait_states: args.wait_states,
             optimize: Some(optimize),
+            compare: if args.float { Compare::Classes } else { Compare::Bits },
             keep: args.keep.as_ref().map(|folder| folder.join(id)),
             ..Options::default()
         };
-        match measure(board, &c_source(&model.network, &c)?, &windows, &expected, &options) {
+        let source = if args.float { float_source(&model.network, &c) } else { c_source(&model.network, &c) };
+        match measure(board, &source?, &windows, &expected, &options) {
             Ok(report) => answer.boards.push(report),
             Err(error @ BoardError::TooLarge { .. }) if !args.boards.contains(&Boards::One(board)) => {
                 answer.does_not_fit.push(TooSmall { board: id, why: error.to_string() });
@@ -77,7 +84,8 @@ pub fn run(args: BoardArgs, console: Console) -> anyhow::Result<()> {
         }
     }
     console.answer(&answer, || describe(&answer))?;
-    agreed(&answer.boards)
+    // Floats round otherwise: a class may differ where two scores are close.
+    if args.float { Ok(()) } else { agreed(&answer.boards) }
 }
 
 /// The model, which must be one of integers.
@@ -162,6 +170,7 @@ fn describe(answer: &Answer) -> String {
     let mut text = facts(&[
         ("data", format!("{} ({}), {} windows", answer.dataset, answer.split, answer.windows)),
         ("scores", format!("hash {} on the host", answer.hash)),
+        ("boards", format!("compute with {}s", answer.arithmetic)),
     ]);
     text.push_str(&format!("\n{}", table(&heading, &rows.collect::<Vec<_>>())));
     for small in &answer.does_not_fit {

@@ -86,7 +86,8 @@ pub struct CSource {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn c_source(network: &IntegerNetwork, options: &COptions) -> Result<CSource, ExportError> {
-    let name = checked_name(&options.name)?;
+    let name = crate::name::checked(&options.name)?;
+    let name = name.as_str();
     let weights: usize =
         network.layers.iter().flat_map(|l| l.w.matrices().chain(l.u.matrices())).map(|m| m.nonzero()).sum();
     let straight = options.optimize == Optimize::Speed && weights <= MOST_STRAIGHT;
@@ -158,22 +159,6 @@ fn with_helpers(code: String) -> String {
         true => format!("{helper}\n{code}"),
         false => code,
     })
-}
-
-/// Words that C, C++ or the generated code use themselves.
-const TAKEN: [&str; 24] = [
-    "auto", "bool", "case", "char", "class", "const", "do", "double", "else", "enum", "float", "for", "if",
-    "int", "long", "new", "register", "return", "short", "static", "struct", "switch", "this", "while",
-];
-
-fn checked_name(name: &str) -> Result<&str, ExportError> {
-    let starts = name.starts_with(|c: char| c.is_ascii_lowercase());
-    let all = name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
-    if starts && all && name.len() <= 40 && !TAKEN.contains(&name) {
-        Ok(name)
-    } else {
-        Err(ExportError::Name { name: name.into() })
-    }
 }
 
 struct Sizes {
