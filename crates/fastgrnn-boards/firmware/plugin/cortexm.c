@@ -12,6 +12,16 @@ static void fetch(uint32_t word)
     now.uncached += flash.wait;
 }
 
+static void read(const struct access *access)
+{
+    if (access->address - flash.start >= flash.end - flash.start)
+        return;
+    for (uint32_t at = 0; at < access->bytes; at += 4) {
+        now.own += flash.read(access->address + at, now.own);
+        now.uncached += flash.wait;
+    }
+}
+
 /* An access that crosses its own size's boundary is made in two or three parts (Cortex-M3 and M4;
    Cortex-M0+ has none). One of two words, which QEMU may tell as one of 8 bytes, never does. */
 static uint32_t parts(const struct access *access)
@@ -56,10 +66,8 @@ void cortexm_walk(const struct block *block, uint32_t from, uint32_t to, uint32_
         for (; access < last && access->insn <= i; access++) {
             cycles += parts(access);
             accessed = 1;
-            if (!access->store && access->address - flash.start < flash.end - flash.start) {
-                now.own += flash.read(access->address, now.own);
-                now.uncached += flash.wait;
-            }
+            if (!access->store)
+                read(access);
         }
         if ((insn->flags & MAY_BE_SKIPPED) && !accessed)
             cycles = 1;
