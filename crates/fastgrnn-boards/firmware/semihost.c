@@ -18,6 +18,10 @@ static uintptr_t call(uintptr_t operation, const void *arguments)
     register uintptr_t a __asm__("r0") = operation;
     register const void *b __asm__("r1") = arguments;
     __asm__ volatile("bkpt 0xab" : "+r"(a) : "r"(b) : "memory");
+#elif defined(__aarch64__)
+    register uintptr_t a __asm__("x0") = operation;
+    register const void *b __asm__("x1") = arguments;
+    __asm__ volatile("hlt 0xf000" : "+r"(a) : "r"(b) : "memory");
 #else
     register uintptr_t a __asm__("a0") = operation;
     register const void *b __asm__("a1") = arguments;

@@ -34,11 +34,9 @@ pub(crate) fn emulate(work: &Work, spec: &Spec, firmware: &Firmware, how: &How) 
     let image = Image { work, elf: Elf::new(&firmware.test) };
     match &spec.emulator {
         Emulator::Simavr => simavr(&image, firmware, how),
-        Emulator::Machine { program, machine, memory, cycles, .. } => {
+        Emulator::Machine { program, machine, more, memory, cycles, .. } => {
             let mut args = vec!["-M".to_owned(), (*machine).to_owned()];
-            if *machine == "virt" {
-                args.extend(["-bios".to_owned(), "none".to_owned()]);
-            }
+            args.extend(more.iter().map(|s| (*s).to_owned()));
             let fixed =
                 "-nographic -monitor none -serial none -semihosting-config enable=on,target=native -kernel";
             args.extend(fixed.split(' ').map(str::to_owned));

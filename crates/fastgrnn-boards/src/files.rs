@@ -8,6 +8,7 @@ macro_rules! sources {
 
 /// What is compiled for the boards.
 pub(crate) const FIRMWARE: &[(&str, &str)] = sources![
+    "aarch64.s",
     "app.c",
     "bare.ld",
     "cortexm.s",

@@ -116,7 +116,7 @@ fn report(
     let per_inference = |of: fn(&Cycles) -> u64| {
         (of(&reset.cycles) + of(&step.cycles) + of(&classify.cycles)) as f64 / windows
     };
-    let counted = matches!(spec.emulator, Emulator::Linux { .. });
+    let counted = spec.counts_only();
     let cycles = |n: f64| (!counted).then_some(n);
     let ms = |n: f64| facts.clock.filter(|_| !counted).map(|hz| n / f64::from(hz) * 1e3);
     let (count, first) = mismatches(expected, &run.outcomes, compare);
@@ -135,9 +135,9 @@ fn report(
         ms_per_step: ms(per_step(step.cycles.own)),
         ms_per_inference: ms(own),
         measured_or_modelled: match spec.emulator {
+            _ if counted => "counted",
             Emulator::Simavr => "measured",
-            Emulator::Machine { .. } => "modelled",
-            Emulator::Linux { .. } => "counted",
+            _ => "modelled",
         },
         mismatches: count,
         first_mismatch: first,

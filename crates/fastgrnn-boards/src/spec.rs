@@ -4,6 +4,8 @@ use crate::BoardError;
 use crate::tools::{have_file, have_program};
 use fastgrnn::device::Board;
 use fastgrnn_export::Optimize;
+use std::process::Command;
+use std::sync::OnceLock;
 
 /// A bare machine's memories: where they begin and their sizes.
 pub(crate) struct Memory {
@@ -29,6 +31,7 @@ pub(crate) enum Emulator {
     Machine {
         program: &'static str,
         machine: &'static str,
+        more: &'static [&'static str],
         start: &'static str,
         memory: Memory,
         cycles: Cycles,
@@ -59,10 +62,20 @@ impl Spec {
         }
     }
 
+    /// Whether instructions are all that is counted.
+    pub(crate) fn counts_only(&self) -> bool {
+        match &self.emulator {
+            Emulator::Simavr => false,
+            Emulator::Machine { cycles, .. } => cycles.core == "count",
+            Emulator::Linux { .. } => true,
+        }
+    }
+
     /// The emulator, for people.
     pub(crate) fn emulator_name(&self) -> &'static str {
         match self.emulator {
             Emulator::Simavr => "simavr",
+            Emulator::Machine { program: program @ "qemu-system-aarch64", .. } => program,
             Emulator::Machine { machine, .. } => machine,
             Emulator::Linux { program } => program,
         }
@@ -85,6 +98,7 @@ pub(crate) fn spec(board: Board) -> Spec {
     let machine = |machine, memory, cycles| Emulator::Machine {
         program: "qemu-system-arm",
         machine,
+        more: &[],
         start: "cortexm.s",
         memory,
         cycles,
@@ -141,6 +155,7 @@ pub(crate) fn spec(board: Board) -> Spec {
             emulator: Emulator::Machine {
                 program: "qemu-system-riscv32",
                 machine: "virt",
+                more: &["-bios", "none", "-nodefaults"],
                 start: "riscv.s",
                 memory: Memory { flash: 0x8000_0000, ram: 0x8040_0000, ..CODE_AND_RAM },
                 cycles: Cycles { core: "rv32", flash: "none", wait_states: 0 },
@@ -151,10 +166,35 @@ pub(crate) fn spec(board: Board) -> Spec {
             compiler: "aarch64-linux-gnu-gcc",
             package: "gcc-aarch64-linux-gnu",
             arch: &["-fno-pie", "-fno-stack-protector", "-fno-asynchronous-unwind-tables"],
-            emulator: Emulator::Linux { program: "qemu-aarch64" },
+            emulator: aarch64(),
             ..ARM
         },
     }
+}
+
+/// A Linux program, where QEMU can count in one: some builds of it take no plugins. Otherwise the
+/// same code on a bare machine.
+fn aarch64() -> Emulator {
+    if counts_in_linux() {
+        return Emulator::Linux { program: "qemu-aarch64" };
+    }
+    Emulator::Machine {
+        program: "qemu-system-aarch64",
+        machine: "virt",
+        more: &["-cpu", "cortex-a53", "-nodefaults"],
+        start: "aarch64.s",
+        // The first megabytes are the machine's own.
+        memory: Memory { flash: 0x4020_0000, ram: 0x4060_0000, ..CODE_AND_RAM },
+        cycles: Cycles { core: "count", flash: "none", wait_states: 0 },
+    }
+}
+
+fn counts_in_linux() -> bool {
+    static COUNTS: OnceLock<bool> = OnceLock::new();
+    *COUNTS.get_or_init(|| {
+        let help = Command::new("qemu-aarch64").arg("--help").output();
+        help.is_ok_and(|help| String::from_utf8_lossy(&help.stdout).contains("-plugin"))
+    })
 }
 
 /// Whether size or speed is chosen for a board where nobody says.
@@ -178,13 +218,13 @@ pub fn favours(board: Board) -> Optimize {
 /// ```
 pub fn missing_tools(board: Board) -> Vec<BoardError> {
     let spec = spec(board);
-    let emulator: &[(&str, &str)] = match spec.emulator {
+    let emulator: &[(&'static str, &'static str)] = match spec.emulator {
         Emulator::Simavr => &[],
-        Emulator::Machine { program: "qemu-system-riscv32", .. } => {
-            &[("qemu-system-riscv32", "qemu-system-misc")]
+        Emulator::Machine { program: program @ "qemu-system-riscv32", .. } => {
+            &[(program, "qemu-system-misc")]
         }
-        Emulator::Machine { .. } => &[("qemu-system-arm", "qemu-system-arm")],
-        Emulator::Linux { .. } => &[("qemu-aarch64", "qemu-user")],
+        Emulator::Machine { program, .. } => &[(program, "qemu-system-arm")],
+        Emulator::Linux { program } => &[(program, "qemu-user")],
     };
     // The harness and the plugin are compiled for the host.
     let programs = [(spec.compiler, spec.package), ("cc", "gcc")];

@@ -179,6 +179,8 @@ fn the_sam3x_reads_ahead_of_straight_code() {
     assert_eq!(found, [64.0, 64.0, 64.0 + 32.0 * 4.0]);
     let (short, long) = (repeat("nop.w", 4), repeat("nop.w", 68));
     assert_eq!(more(Board::M3, &short, &long, 4).unwrap(), [64.0, 64.0 + 16.0, 64.0 + 64.0 * 4.0]);
+    // The data sheet: up to 3 wait states sequential fetches of a word take one cycle each.
+    assert_eq!(more(Board::M3, &short, &long, 3).unwrap(), [64.0, 64.0, 64.0 + 64.0 * 3.0]);
 }
 
 #[test]

@@ -147,28 +147,41 @@ static uint32_t single_cycles(const struct single *s, const struct single *befor
     return (overlaps ? 1 : 2) + stall;
 }
 
+/* What an instruction leaves to the one behind it. */
+struct context {
+    uint32_t address; /* of the one behind it */
+    struct single before;
+    uint32_t written;
+    uint32_t conditional; /* instructions that an IT still governs */
+};
+
 static void decode(struct block *block, int m4)
 {
-    struct single before = { 0 };
-    uint32_t conditional = 0, written = 0;
+    /* QEMU ends blocks at pages, too; then the next block is decoded next and goes on from there. */
+    static struct context last;
+    struct context c = { 0 };
+    if (last.address == block->insn[0].address)
+        c = last;
     for (uint32_t i = 0; i < block->count; i++) {
         struct insn *insn = &block->insn[i];
         uint32_t op = code(insn->address);
         struct single s = insn->size == 2 ? narrow(insn, op) : wide(insn, op, code(insn->address + 2), m4);
         if (s.load || s.store) {
-            insn->cycles = (uint8_t)single_cycles(&s, &before, written);
+            insn->cycles = (uint8_t)single_cycles(&s, &c.before, c.written);
             if (s.load && s.rt == 15)
                 insn->taken = OTHER;
-            if (conditional)
+            if (c.conditional)
                 insn->flags |= MAY_BE_SKIPPED;
         }
-        before = s;
-        written = insn->size == 2 ? narrow_writes(op) : wide_writes(op, code(insn->address + 2));
-        if (conditional)
-            conditional--;
+        c.before = s;
+        c.written = insn->size == 2 ? narrow_writes(op) : wide_writes(op, code(insn->address + 2));
+        if (c.conditional)
+            c.conditional--;
         if ((op & 0xff00) == 0xbf00 && (op & 15)) /* IT: the lowest bit set tells how many follow */
-            conditional = 4 - (uint32_t)__builtin_ctz(op & 15);
+            c.conditional = 4 - (uint32_t)__builtin_ctz(op & 15);
     }
+    c.address = block->end;
+    last = c;
 }
 
 void m3_decode(struct block *block)

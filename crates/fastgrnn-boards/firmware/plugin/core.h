@@ -56,6 +56,8 @@ struct flash {
 };
 
 struct core {
+    /* Bytes of the instruction that begins with these 16 bits. */
+    uint32_t (*size)(uint32_t half);
     void (*decode)(struct block *block);
     /* Adds instructions `from` to `to` of a block; then the flow goes to `next`. */
     void (*walk)(const struct block *block, uint32_t from, uint32_t to, uint32_t next);
@@ -71,10 +73,12 @@ uint32_t code(uint32_t address);
 /* Chooses what is between the core and its flash, by name; 0 where there is no such. */
 int flash_choose(const char *name);
 
+uint32_t thumb_size(uint32_t half);
 void cortexm_walk(const struct block *block, uint32_t from, uint32_t to, uint32_t next);
 void armv6m_decode(struct block *block);
 void m3_decode(struct block *block);
 void m4_decode(struct block *block);
+uint32_t rv32_size(uint32_t half);
 void rv32_decode(struct block *block);
 void rv32_walk(const struct block *block, uint32_t from, uint32_t to, uint32_t next);
 

@@ -12,11 +12,21 @@ static void fetch(uint32_t word)
     now.uncached += flash.wait;
 }
 
+static void read(const struct access *access)
+{
+    if (access->address - flash.start >= flash.end - flash.start)
+        return;
+    for (uint32_t at = 0; at < access->bytes; at += 4) {
+        now.own += flash.read(access->address + at, now.own);
+        now.uncached += flash.wait;
+    }
+}
+
 /* An access that crosses its own size's boundary is made in two or three parts (Cortex-M3 and M4;
-   Cortex-M0+ has none). */
+   Cortex-M0+ has none). One of two words, which QEMU may tell as one of 8 bytes, never does. */
 static uint32_t parts(const struct access *access)
 {
-    if ((access->address & (access->bytes - 1)) == 0)
+    if (access->bytes > 4 || (access->address & (access->bytes - 1)) == 0)
         return 0;
     return access->bytes == 4 && (access->address & 1) ? 2 : 1;
 }
@@ -28,11 +38,16 @@ static void spend(uint32_t cycles)
     now.uncached += cycles;
 }
 
+uint32_t thumb_size(uint32_t half)
+{
+    return (half & 0xf800) >= 0xe800 ? 4 : 2;
+}
+
 /* Whether a 32-bit instruction begins in the upper half of a word: the core needs two words of
    code to go on there. */
 static int straddles(uint32_t address)
 {
-    return (address & 2) && (code(address) & 0xf800) >= 0xe800;
+    return (address & 2) && thumb_size(code(address)) == 4;
 }
 
 void cortexm_walk(const struct block *block, uint32_t from, uint32_t to, uint32_t next)
@@ -51,10 +66,8 @@ void cortexm_walk(const struct block *block, uint32_t from, uint32_t to, uint32_
         for (; access < last && access->insn <= i; access++) {
             cycles += parts(access);
             accessed = 1;
-            if (!access->store && access->address - flash.start < flash.end - flash.start) {
-                now.own += flash.read(access->address, now.own);
-                now.uncached += flash.wait;
-            }
+            if (!access->store)
+                read(access);
         }
         if ((insn->flags & MAY_BE_SKIPPED) && !accessed)
             cycles = 1;

@@ -25,7 +25,6 @@ void qemu_plugin_register_atexit_cb(plugin_id, void (*)(plugin_id, void *), void
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *);
 struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *, size_t);
 uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *);
-size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *);
 unsigned qemu_plugin_mem_size_shift(uint32_t);
 _Bool qemu_plugin_mem_is_store(uint32_t);
 
@@ -123,7 +122,8 @@ static void translated(plugin_id id, struct qemu_plugin_tb *tb)
     for (size_t i = 0; i < count; i++) {
         struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
         b->insn[i].address = (uint32_t)qemu_plugin_insn_vaddr(insn);
-        b->insn[i].size = (uint8_t)qemu_plugin_insn_size(insn);
+        /* QEMU 7.2 tells 4 bytes of a shorter instruction at the end of a page. */
+        b->insn[i].size = core.size ? (uint8_t)core.size(code(b->insn[i].address)) : 4;
     }
     b->end = b->insn[count - 1].address + b->insn[count - 1].size;
     if (core.decode)
@@ -187,11 +187,11 @@ static int choose_core(const char *name)
         const char *name;
         struct core core;
     } known[] = {
-        { "count", { NULL, plain_walk } },
-        { "m0plus", { armv6m_decode, cortexm_walk } },
-        { "m3", { m3_decode, cortexm_walk } },
-        { "m4", { m4_decode, cortexm_walk } },
-        { "rv32", { rv32_decode, rv32_walk } },
+        { "count", { NULL, NULL, plain_walk } },
+        { "m0plus", { thumb_size, armv6m_decode, cortexm_walk } },
+        { "m3", { thumb_size, m3_decode, cortexm_walk } },
+        { "m4", { thumb_size, m4_decode, cortexm_walk } },
+        { "rv32", { rv32_size, rv32_decode, rv32_walk } },
     };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (strcmp(known[i].name, name) == 0) {

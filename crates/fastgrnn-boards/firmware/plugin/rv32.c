@@ -9,6 +9,11 @@ enum { LINK = 1, DIVISION = 33, REFILL = 3, COUNTERS = 512 };
 static uint8_t counters[COUNTERS];
 static uint64_t ready[32];
 
+uint32_t rv32_size(uint32_t half)
+{
+    return (half & 3) == 3 ? 4 : 2;
+}
+
 static void set(struct insn *insn, uint32_t cycles, uint32_t rd, uint32_t rs1, uint32_t rs2)
 {
     insn->cycles = (uint8_t)cycles;
