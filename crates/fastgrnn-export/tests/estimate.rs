@@ -119,7 +119,9 @@ fn compiled_code_keeps_within_what_was_foretold() {
         let load = Load::of_model(&model);
         for compiler in &COMPILERS {
             for form in [Form::Loops, Form::Straight] {
-                if let Some(estimate) = load.in_form(compiler.board, form) {
+                // Straight code of thousands of weights is minutes of a compiler's work.
+                let lengthy = form == Form::Straight && load.weights > 1_000;
+                if let Some(estimate) = load.in_form(compiler.board, form).filter(|_| !lengthy) {
                     check(&about, &model, &estimate, compiler, folder.path());
                 }
             }
