@@ -13,8 +13,6 @@ pub(super) struct Costs {
     pub(super) row_code: usize,
     /// Bytes of stack besides buffers.
     pub(super) stack: usize,
-    /// Bytes of stack a row of a layer, where straight code runs out of registers.
-    pub(super) row_stack: usize,
     /// Bytes of flash and RAM that what surrounds the network takes: start-up code, a serial port,
     /// the board's own libraries.
     pub(super) others_flash: usize,
@@ -45,12 +43,11 @@ pub(super) fn costs(board: Board, form: Form) -> Option<Costs> {
 pub(super) fn loops(board: Board) -> Costs {
     match board {
         Board::Uno => Costs {
-            code: 1_700,
+            code: 1_900,
             layer_code: 1_400,
             weight_code: 0,
             row_code: 0,
-            stack: 120,
-            row_stack: 0,
+            stack: 136,
             // An empty sketch with a serial port.
             others_flash: 2_048,
             others_ram: 224,
@@ -62,8 +59,8 @@ pub(super) fn loops(board: Board) -> Costs {
             output: 400.0,
         },
         Board::M0plus => Costs {
-            code: 1_100,
-            layer_code: 1_000,
+            code: 900,
+            layer_code: 800,
             stack: 256,
             others_flash: 16 * 1024,
             others_ram: 6 * 1024,
@@ -76,7 +73,7 @@ pub(super) fn loops(board: Board) -> Costs {
             ..loops(Board::Uno)
         },
         Board::M3 => Costs {
-            code: 900,
+            code: 1_300,
             mac: 7.0,
             row: 12.0,
             curve: 20.0,
@@ -93,7 +90,7 @@ pub(super) fn loops(board: Board) -> Costs {
             curve: 17.5,
             ..loops(Board::M3)
         },
-        Board::Riscv32 => Costs { code: 1_200, layer_code: 1_300, others_ram: 2 * 1024, ..loops(Board::M3) },
+        Board::Riscv32 => Costs { code: 1_700, layer_code: 900, others_ram: 2 * 1024, ..loops(Board::M3) },
         // A process has all the memory it asks for, and milliseconds are not given.
         Board::Aarch64 => Costs { others_flash: 0, others_ram: 0, ..loops(Board::Riscv32) },
     }
@@ -101,17 +98,15 @@ pub(super) fn loops(board: Board) -> Costs {
 
 /// Weights as constants in code.
 fn straight(board: Board) -> Option<Costs> {
-    let loops = loops(board);
+    let arm = Costs { weight_code: 10, row_code: 16, stack: 400, ..loops(board) };
     match board {
         // A weight is some 60 bytes of an AVR's code: nothing of use would fit.
         Board::Uno => None,
-        Board::M0plus => {
-            Some(Costs { weight_code: 10, row_code: 60, row_stack: 10, mac: 6.0, row: 12.0, ..loops })
-        }
-        Board::M3 => Some(Costs { weight_code: 9, row_code: 45, row_stack: 10, mac: 5.0, ..loops }),
-        Board::M4 => Some(Costs { weight_code: 9, row_code: 45, row_stack: 10, mac: 4.0, ..loops }),
+        Board::M0plus => Some(Costs { mac: 6.0, row: 12.0, ..arm }),
+        Board::M3 => Some(Costs { mac: 5.0, ..arm }),
+        Board::M4 => Some(Costs { mac: 4.0, ..arm }),
         Board::Riscv32 | Board::Aarch64 => {
-            Some(Costs { weight_code: 11, row_code: 50, row_stack: 10, mac: 5.0, ..loops })
+            Some(Costs { weight_code: 14, row_code: 24, stack: 560, mac: 5.0, ..arm })
         }
     }
 }

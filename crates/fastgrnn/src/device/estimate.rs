@@ -83,11 +83,7 @@ impl Load {
         // Straight code takes whole words and keeps the sums of all units at once.
         let buffers = match form {
             Form::Loops => 2 * (self.inputs + self.between + self.next) + 4 * 5,
-            Form::Straight => {
-                4 * (self.inputs + self.between + self.sums)
-                    + 2 * self.next
-                    + costs.row_stack * self.layer_rows
-            }
+            Form::Straight => 4 * (self.inputs + self.between + self.sums) + 2 * self.next,
         };
         let (macs, rows) = (if straight { self.weights } else { self.macs } as f64, self.rows as f64);
         let step = costs.mac * macs

@@ -41,8 +41,6 @@ pub struct Load {
     pub next: usize,
     /// The largest of any layer: sums of all its units.
     pub sums: usize,
-    /// The largest of any layer: rows.
-    pub layer_rows: usize,
 }
 
 impl Load {
@@ -132,7 +130,6 @@ impl Load {
         // A GRU keeps U's part of its last block apart.
         let sums = cell.blocks() + usize::from(cell.kind == CellKind::Gru);
         self.sums = self.sums.max(sums * cell.hidden);
-        self.layer_rows = self.layer_rows.max(2 * cell.blocks() * cell.hidden + ranks);
     }
 }
 
