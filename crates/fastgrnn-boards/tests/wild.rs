@@ -1,0 +1,87 @@
+//! Networks at the extremes of what the arithmetic allows, on the boards whose kernels are written
+//! by hand: every parameter over its whole range, so that nearly everything saturates.
+
+mod common;
+/// The oracle's generator of networks that a reader accepts.
+#[path = "."]
+mod integer {
+    #![allow(dead_code)]
+    #[path = "../../fastgrnn/tests/integer/image.rs"]
+    pub mod image;
+    #[path = "../../fastgrnn/tests/integer/network.rs"]
+    pub mod network;
+    #[path = "../../fastgrnn/tests/integer/random.rs"]
+    pub mod random;
+    #[path = "../../fastgrnn/tests/integer/rules.rs"]
+    pub mod rules;
+}
+#[path = "../../fastgrnn-export/tests/c_core/networks.rs"]
+mod networks;
+
+use common::runs;
+use fastgrnn::device::Board;
+use fastgrnn::quantize::HostModel;
+use fastgrnn_boards::{Options, Outcome, measure};
+use fastgrnn_export::{COptions, Optimize, c_source};
+use integer::random::{CELLS, Case, Manner, case, network};
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::TestRunner;
+
+/// What the host makes of each window, one frame longer than the one before.
+fn expected(image: &[u8], windows: &[Vec<i16>], features: usize) -> Vec<Outcome> {
+    let model = HostModel::read(image).expect("the generator draws networks that are accepted");
+    let outcome = |window: &Vec<i16>| {
+        let (mut memory, mut scratch) = (vec![0; model.memory_len()], vec![0; model.scratch_len()]);
+        let mut state = model.start(&mut memory, &mut scratch).unwrap();
+        window.chunks(features).for_each(|counts| model.step(&mut state, counts).unwrap());
+        let mut scores = vec![0; model.outputs()];
+        model.scores(&state, &mut scores).unwrap();
+        let decision = model.decide(&scores);
+        Outcome { scores, class: decision.class as u16, confidence: decision.confidence }
+    };
+    windows.iter().map(outcome).collect()
+}
+
+fn agree(board: Board, network: &integer::network::Network, inputs: &[Vec<i16>], about: &str) {
+    let network = networks::integer_network(network);
+    let windows: Vec<Vec<i16>> = (0..=inputs.len()).map(|n| inputs[..n].concat()).collect();
+    let expected = expected(&network.image(), &windows, network.input.factors.len());
+    // Straight code of these networks is more than an Uno holds.
+    let made_for: &[Optimize] =
+        if board == Board::Uno { &[Optimize::Size] } else { &[Optimize::Size, Optimize::Speed] };
+    for &optimize in made_for {
+        let source = c_source(&network, &COptions { optimize, ..COptions::default() }).unwrap();
+        let options = Options { optimize: Some(optimize), ..Options::default() };
+        let report = measure(board, &source, &windows, &expected, &options).unwrap();
+        assert_eq!(report.mismatches, 0, "{about} {optimize:?}: {:?}", report.first_mismatch);
+    }
+}
+
+fn wild(board: Board) {
+    if !runs(board) {
+        return;
+    }
+    let mut runner = TestRunner::deterministic();
+    for code in CELLS {
+        let Case { network, inputs, .. } = case(code, Manner::Wild).new_tree(&mut runner).unwrap().current();
+        agree(board, &network, &inputs, &format!("cell {code}"));
+    }
+    // Rows longer than a byte offset reaches.
+    let long = network(vec![3], vec![140, 10], Manner::Wild).new_tree(&mut runner).unwrap().current();
+    agree(board, &long, &[vec![12_345; 140], vec![i16::MIN; 140]], "long rows");
+}
+
+#[test]
+fn wild_networks_have_the_hosts_bits_on_the_uno() {
+    wild(Board::Uno);
+}
+
+#[test]
+fn wild_networks_have_the_hosts_bits_on_the_cortex_m0plus() {
+    wild(Board::M0plus);
+}
+
+#[test]
+fn wild_networks_have_the_hosts_bits_on_the_cortex_m3() {
+    wild(Board::M3);
+}
