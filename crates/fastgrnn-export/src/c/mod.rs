@@ -13,6 +13,7 @@ mod text;
 mod update;
 
 use crate::ExportError;
+use fastgrnn::device::MOST_STRAIGHT;
 use fastgrnn::quantize::IntegerNetwork;
 use layer::LayerCode;
 use matrix::Rows;
@@ -25,12 +26,9 @@ pub enum Optimize {
     #[default]
     Size,
     /// Few cycles: weights are constants in straight code, three to four times the flash. A network
-    /// of more than [`MOST_STRAIGHT`] weights is written as loops all the same.
+    /// of more than [`MOST_STRAIGHT`](fastgrnn::device::MOST_STRAIGHT) weights is written as loops all the same.
     Speed,
 }
-
-/// Weights that are at most written as straight code.
-pub const MOST_STRAIGHT: usize = 16_384;
 
 /// How to write C.
 #[derive(Clone, Debug)]

@@ -24,8 +24,8 @@ impl Form {
     }
 }
 
-/// Weights that are at most written as straight code.
-const MOST_STRAIGHT: usize = 16_384;
+/// Weights that are at most written as straight code: beyond, compilers take minutes for it.
+pub const MOST_STRAIGHT: usize = 4_096;
 
 /// What a network takes on one board, derived from its shape: bounds of flash and RAM, a model of
 /// time.

@@ -22,7 +22,7 @@ mod facts;
 mod limits;
 mod load;
 
-pub use estimate::{Estimate, Form};
+pub use estimate::{Estimate, Form, MOST_STRAIGHT};
 pub use facts::{Board, Facts};
 pub use limits::{Limits, LimitsError};
 pub use load::Load;
