@@ -4,7 +4,7 @@ use crate::Outcome;
 use serde::Serialize;
 
 /// What firmware took on a board and whether it computed what the host did.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct BoardReport {
     /// As `--board` names it.
     pub board: &'static str,

@@ -186,11 +186,24 @@ fn describe(answer: &Answer) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fastgrnn_boards::Mismatch;
 
     #[test]
     fn boards_are_measured_once_each_in_one_order() {
         let asked = [Boards::One(Board::M3), Boards::One(Board::Uno), Boards::One(Board::M3)];
         assert_eq!(chosen(&asked), [Board::Uno, Board::M3]);
         assert_eq!(chosen(&[Boards::One(Board::M3), Boards::All]).len(), Board::ALL.len());
+    }
+
+    #[test]
+    fn a_board_that_differs_is_a_failure_that_shows_the_first_value() {
+        let same = BoardReport { board: "uno", ..BoardReport::default() };
+        assert!(agreed(std::slice::from_ref(&same)).is_ok());
+        let first = Mismatch { window: 7, value: "score 2".into(), expected: 5, found: -5 };
+        let other = BoardReport { board: "m3", mismatches: 9, first_mismatch: Some(first), ..same.clone() };
+        let error = agreed(&[same, other]).unwrap_err().to_string();
+        for part in ["m3", "9 values", "window 7", "score 2 is -5", "5 on the host"] {
+            assert!(error.contains(part), "{part} is not in {error}");
+        }
     }
 }
