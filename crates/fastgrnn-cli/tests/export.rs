@@ -3,6 +3,7 @@
 mod common;
 
 use common::{fails, has_keys, json, text, trained};
+use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 use std::sync::OnceLock;
@@ -26,7 +27,10 @@ fn has(program: &str) -> bool {
 fn every_target_is_written_and_described_key_by_key() {
     for target in TARGETS {
         if target == "wasm" && !(has("clang") && has("wasm-ld")) {
-            eprintln!("SKIPPED: no WebAssembly was exported; scripts/setup-boards installs clang and lld");
+            let _ = writeln!(
+                std::io::stderr(),
+                "SKIPPED: no WebAssembly was exported: clang or wasm-ld is missing"
+            );
             continue;
         }
         let out = format!("all/{target}");

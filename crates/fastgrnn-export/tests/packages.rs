@@ -172,7 +172,7 @@ fn files_that_tools_read_are_well_formed() {
             return None;
         };
         if output.status.code() == Some(7) {
-            eprintln!("SKIPPED: {path} was not parsed; python3 has no yaml module");
+            skipped(&format!("{path} was not parsed: python3 has no yaml module"));
             return None;
         }
         assert!(output.status.success(), "{path}: {}", said(&output));

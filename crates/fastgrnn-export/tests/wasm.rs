@@ -135,7 +135,7 @@ fn a_browser_computes_the_host_s_scores() {
         return;
     }
     let Some(browser) = ["chromium", "chromium-browser", "google-chrome"].into_iter().find(|b| has(b)) else {
-        eprintln!("SKIPPED: WebAssembly was NOT run in a browser: no chromium is installed");
+        skipped("WebAssembly was NOT run in a browser: no chromium is installed");
         return;
     };
     let package = packed(&awkward(), Target::Wasm);
