@@ -1,6 +1,6 @@
 //! A network on a board, before anything is built.
 
-use super::costs::{Costs, costs, loops};
+use super::costs::{Cycles, bytes, loops, others, straight};
 use super::{Board, Load};
 use serde::{Deserialize, Serialize};
 
@@ -58,10 +58,11 @@ impl Load {
     /// This load in one form; `None` where the board has no such form or the network is too large
     /// for it.
     pub fn in_form(&self, board: Board, form: Form) -> Option<Estimate> {
-        if form == Form::Straight && self.weights > MOST_STRAIGHT {
-            return None;
+        match form {
+            Form::Loops => Some(self.in_loops(board)),
+            Form::Straight if self.weights > MOST_STRAIGHT => None,
+            Form::Straight => straight(board).map(|cycles| self.estimate(board, form, &cycles)),
         }
-        costs(board, form).map(|costs| self.estimate(board, form, &costs))
     }
 
     /// This load as it would be built: straight code where that fits, else loops.
@@ -75,37 +76,47 @@ impl Load {
         self.estimate(board, Form::Loops, &loops(board))
     }
 
-    fn estimate(&self, board: Board, form: Form, costs: &Costs) -> Estimate {
-        let straight = form == Form::Straight;
-        let matrices = if straight { 0 } else { self.matrix_bytes };
-        let products =
-            if straight { costs.weight_code * self.weights + costs.row_code * self.rows } else { 0 };
+    fn estimate(&self, board: Board, form: Form, cycles: &Cycles) -> Estimate {
+        let (facts, bytes, [others_flash, others_ram]) = (board.facts(), bytes(board, form), others(board));
         // Straight code takes whole words and keeps the sums of all units at once.
-        let buffers = match form {
-            Form::Loops => 2 * (self.inputs + self.between + self.next) + 4 * 5,
-            Form::Straight => 4 * (self.inputs + self.between + self.sums) + 2 * self.next,
+        let (tables, buffers) = match form {
+            Form::Loops => (self.matrix_bytes, 2 * (self.inputs + self.between + self.next) + 4 * 5),
+            Form::Straight => (0, 4 * (self.inputs + self.between + self.sums) + 2 * self.next),
         };
-        let (macs, rows) = (if straight { self.weights } else { self.macs } as f64, self.rows as f64);
-        let step = costs.mac * macs
-            + costs.row * rows
-            + costs.curve * self.curves as f64
-            + costs.smooth * self.smooth_curves as f64
-            + costs.input * self.inputs as f64;
-        let facts = board.facts();
+        let [listed, dense] = match form {
+            Form::Loops => [self.listed, self.dense],
+            Form::Straight => [self.weights, 0],
+        };
+        let step = [
+            (cycles.mac, listed),
+            (cycles.dense, dense),
+            (cycles.row, self.rows),
+            (cycles.curve, self.curves),
+            (cycles.smooth, self.smooth_curves),
+            (cycles.input, self.inputs),
+        ];
+        let decision = [(cycles.head, self.head), (cycles.output, self.outputs)];
         Estimate {
             board,
             form,
-            data_bytes: matrices + self.other_bytes,
-            code_bytes: costs.code + costs.layer_code * self.layers + products,
+            data_bytes: tables + self.other_bytes,
+            code_bytes: bytes.code
+                + bytes.layer * self.layers
+                + bytes.weight * self.weights
+                + bytes.row * self.rows,
             static_bytes: self.state_bytes + 2 * self.inputs + 4 * self.outputs,
-            stack_bytes: buffers + costs.stack,
-            flash_left: facts.flash.map(|flash| flash.saturating_sub(costs.others_flash)),
-            ram_left: facts.ram.map(|ram| ram.saturating_sub(costs.others_ram)),
-            cycles_per_step: step.ceil() as u64,
-            cycles_to_classify: (costs.mac * self.head_macs as f64 + costs.output * self.outputs as f64)
-                .ceil() as u64,
+            stack_bytes: buffers + bytes.stack,
+            flash_left: facts.flash.map(|flash| flash.saturating_sub(others_flash)),
+            ram_left: facts.ram.map(|ram| ram.saturating_sub(others_ram)),
+            cycles_per_step: total(&step),
+            cycles_to_classify: total(&decision),
         }
     }
+}
+
+/// The sum of cycles times counts.
+fn total(parts: &[(f64, usize)]) -> u64 {
+    parts.iter().map(|&(cycles, n)| cycles * n as f64).sum::<f64>().ceil() as u64
 }
 
 impl Estimate {

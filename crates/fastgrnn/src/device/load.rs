@@ -23,12 +23,14 @@ pub struct Load {
     pub inputs: usize,
     /// Scores.
     pub outputs: usize,
-    /// Multiplications with entries of W and U in a step, zeros of dense tables included.
-    pub macs: usize,
+    /// Entries of W's and U's tables that list what is there.
+    pub listed: usize,
+    /// Entries of their dense tables, zeros included.
+    pub dense: usize,
     /// Weights of W and U that are not 0.
     pub weights: usize,
-    /// The same multiplications with the head, once an inference.
-    pub head_macs: usize,
+    /// Entries of the head's table.
+    pub head: usize,
     /// Rows of all matrices, each of which is a loop or a piece of straight code.
     pub rows: usize,
     /// Nonlinearities of all units in a step.
@@ -101,13 +103,14 @@ impl Load {
         let (rows, cols) =
             if view.name.ends_with('2') { (view.cols, view.rows) } else { (view.rows, view.cols) };
         let (dense, listed) = (rows * cols, listed_bytes(rows, cols, nonzero));
-        let macs = if listed < dense { nonzero } else { dense };
+        let is_dense = dense <= listed;
+        let entries = if is_dense { dense } else { nonzero };
         if view.name.starts_with("head") {
             self.other_bytes += dense.min(listed);
-            self.head_macs += macs;
+            self.head += entries;
         } else {
             self.matrix_bytes += dense.min(listed);
-            self.macs += macs;
+            *if is_dense { &mut self.dense } else { &mut self.listed } += entries;
             self.weights += nonzero;
             self.rows += rows;
         }
