@@ -1,6 +1,7 @@
 //! Networks at the extremes of what the arithmetic allows, on the boards whose kernels are written
 //! by hand: every parameter over its whole range, so that nearly everything saturates.
 
+#[allow(dead_code)] // its model is for other tests
 mod common;
 /// The oracle's generator of networks that a reader accepts.
 #[path = "."]

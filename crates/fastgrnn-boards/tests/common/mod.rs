@@ -1,6 +1,4 @@
 //! A model in C of a few lines, for what is not about models.
-// Not every test uses everything.
-#![allow(dead_code)]
 
 use fastgrnn::device::Board;
 use fastgrnn_boards::missing_tools;
