@@ -68,9 +68,12 @@ fn deepest(usage: &str) -> usize {
     others + layers.into_iter().max().unwrap_or(0)
 }
 
+/// Features, units, ranks of W and U, fraction kept, layers.
+type Shape = (usize, usize, Option<usize>, Option<usize>, f64, usize);
+
 /// A model of each kind of shape: full and low rank, dense and sparse, long rows, stacked layers.
 fn models() -> Vec<(String, IntegerModel)> {
-    let shapes: [(usize, usize, Option<usize>, Option<usize>, f64, usize); 5] = [
+    let shapes: [Shape; 5] = [
         (3, 16, None, None, 1.0, 1),
         (9, 40, Some(5), Some(12), 0.3, 1),
         (32, 24, Some(8), None, 0.5, 2),
