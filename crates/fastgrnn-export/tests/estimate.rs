@@ -70,7 +70,7 @@ fn deepest(usage: &str) -> usize {
 
 /// A model of each kind of shape: full and low rank, dense and sparse, long rows, stacked layers.
 fn models() -> Vec<(String, IntegerModel)> {
-    let shapes: [(usize, usize, Option<usize>, Option<usize>, f64, usize); 5] = [
+    let shapes = [
         (3, 16, None, None, 1.0, 1),
         (9, 40, Some(5), Some(12), 0.3, 1),
         (32, 24, Some(8), None, 0.5, 2),
