@@ -193,8 +193,8 @@ mod tests {
     fn what_an_uno_has_no_room_for_is_named_with_its_numbers() {
         let limits = Limits { fit: Some(Board::Uno), ..Limits::default() };
         assert!(limits.admit(&load(60), 128) && limits.excess(&load(60), 128).is_empty());
-        assert!(!limits.admit(&load(400), 128));
-        let text = limits.excess(&load(400), 128).join("; ");
+        assert!(!limits.admit(&load(450), 128));
+        let text = limits.excess(&load(450), 128).join("; ");
         assert!(text.contains("bytes of flash, an Uno has 32,256 of which 30,208 are left"), "{text}");
         assert!(text.contains("bytes of RAM, an Uno has 2,048"), "{text}");
     }
