@@ -158,6 +158,7 @@ fn every_key_of_a_configuration_is_a_key_of_a_recipe() {
     let optional = ["test", "data-dir", "timesteps", "window", "stride", "id-col", "label-col"];
     let optional =
         [&optional[..], &["group-col", "columns", "drop", "size-limit", "decay-every", "input-lsb"]].concat();
+    let optional = [&optional[..], &["fit", "max-flash", "max-ram", "max-ms", "board"]].concat();
     for key in keys.iter().filter(|key| !optional.contains(&key.as_str())) {
         assert!(table.contains_key(key), "{key}");
     }
