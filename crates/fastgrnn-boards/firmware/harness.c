@@ -1,8 +1,8 @@
 /* Runs an ATmega328P in simavr on the file `windows` and writes `results` (see feed.c) and
    `counts`: for init, reset, step and classify the calls, instructions, cycles, the longest call's
    cycles and the deepest stack.
-   Arguments: ELF FEATURES OUTPUTS, the RAM addresses of command, frame, scores, decided and
-   confidence, the flash address of mark_feed, then on and off of the four functions. */
+   Arguments: ELF FEATURES OUTPUTS and the state's bytes, the RAM addresses of state, command, frame,
+   scores, decided and confidence, the flash address of mark_feed, then on and off of the four functions. */
 #include <simavr/sim_avr.h>
 #include <simavr/sim_elf.h>
 
@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RESET = 1, STEP = 2, CLASSIFY = 3, KINDS = 4, SP_LOW = 0x5d, SP_HIGH = 0x5e, ARGUMENTS = 18 };
+enum { RESET = 1, STEP = 2, CLASSIFY = 3, KINDS = 4, SP_LOW = 0x5d, SP_HIGH = 0x5e, ARGUMENTS = 20 };
 
 static avr_t *avr;
 static FILE *windows, *results;
-static uint32_t features, outputs;
-static uint32_t command, frame, scores, decided, confidence, feed, on[KINDS], off[KINDS];
+static uint32_t features, outputs, state_bytes;
+static uint32_t state, hash, command, frame, scores, decided, confidence, feed, on[KINDS], off[KINDS];
 static struct {
     unsigned long long calls, insns, cycles, most, stack;
 } tally[KINDS];
@@ -37,6 +37,21 @@ static void write_result(void)
     fwrite(&avr->data[decided], 2, 1, results);
     fwrite(&avr->data[confidence], 1, 1, results);
     fputc(0, results);
+    fwrite(&hash, 4, 1, results);
+}
+
+/* Adds the state to the hash, as feed.c does. */
+static void trace(void)
+{
+    for (uint32_t i = 0; i < state_bytes; i++)
+        hash = (hash ^ avr->data[state + i]) * 16777619u;
+}
+
+/* The instruction at the program counter is `out address, register`. */
+static int writes(uint8_t address)
+{
+    uint16_t word = (uint16_t)(avr->flash[avr->pc] | avr->flash[avr->pc + 1] << 8);
+    return (word & 0xfe0f) == (0xb800 | (address & 0x30) << 5 | (address & 0x0f));
 }
 
 /* What the firmware is to do next: 1 when there is something, 0 at the end, -1 at a broken file. */
@@ -55,6 +70,7 @@ static int feed_next(void)
             return 0;
         left = (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
         inside = 1;
+        hash = 2166136261u;
         avr->data[command] = RESET;
         return 1;
     }
@@ -65,7 +81,7 @@ static int feed_next(void)
 
 static int run(void)
 {
-    int kind = -1, last = 0;
+    int kind = -1, last = 0, half_written = 0;
     unsigned long long insns = 0, cycles = 0, deepest = 0;
     uint16_t top = 0;
     for (;;) {
@@ -90,6 +106,8 @@ static int run(void)
             int next;
             if (last == CLASSIFY)
                 write_result();
+            if (last == STEP)
+                trace();
             next = feed_next();
             if (next < 0)
                 return failed("`windows` ends within a frame");
@@ -97,13 +115,18 @@ static int run(void)
                 return 0;
             last = avr->data[command];
         }
-        int state = avr_run(avr);
-        if (state == cpu_Done || state == cpu_Crashed)
+        /* Between its two writes the stack pointer is of no use. */
+        if (writes(SP_HIGH - 0x20))
+            half_written = 1;
+        else if (writes(SP_LOW - 0x20))
+            half_written = 0;
+        int ran = avr_run(avr);
+        if (ran == cpu_Done || ran == cpu_Crashed)
             return failed("the firmware crashed");
         if (kind >= 0) {
             uint16_t sp = stack_pointer();
             insns++;
-            if (top > sp && (unsigned)(top - sp) > deepest)
+            if (!half_written && top > sp && (unsigned)(top - sp) > deepest)
                 deepest = top - sp;
         }
     }
@@ -128,15 +151,17 @@ int main(int argc, char **argv)
         number[i] = (uint32_t)strtoul(argv[i], NULL, 0);
     features = number[2];
     outputs = number[3];
-    command = number[4];
-    frame = number[5];
-    scores = number[6];
-    decided = number[7];
-    confidence = number[8];
-    feed = number[9];
+    state_bytes = number[4];
+    state = number[5];
+    command = number[6];
+    frame = number[7];
+    scores = number[8];
+    decided = number[9];
+    confidence = number[10];
+    feed = number[11];
     for (int k = 0; k < KINDS; k++) {
-        on[k] = number[10 + 2 * k];
-        off[k] = number[11 + 2 * k];
+        on[k] = number[12 + 2 * k];
+        off[k] = number[13 + 2 * k];
     }
     avr_global_logger_set(quiet);
     if (elf_read_firmware(argv[1], &firmware) != 0)

@@ -161,8 +161,10 @@ fn simavr(image: &Image, firmware: &Firmware, how: &How) -> Result<Run, BoardErr
     let args: Vec<String> =
         "-std=gnu11 -O2 harness.c -o harness -lsimavr -lelf".split(' ').map(str::to_owned).collect();
     work.build("cc", &args, "the simavr harness")?;
-    let mut args = vec![TEST_IMAGE.to_owned(), firmware.features.to_string(), firmware.outputs.to_string()];
-    for variable in ["command", "frame", "scores", "decided", "confidence"] {
+    let sizes = [firmware.features, firmware.outputs, firmware.state_bytes];
+    let mut args = vec![TEST_IMAGE.to_owned()];
+    args.extend(sizes.map(|size| size.to_string()));
+    for variable in ["state", "command", "frame", "scores", "decided", "confidence"] {
         // The tool chain puts RAM at 0x800000 of one address space.
         args.push((image.symbol(variable)? & 0xffff).to_string());
     }

@@ -16,6 +16,8 @@ pub(crate) const TEST_IMAGE: &str = "test.elf";
 
 /// What was built.
 pub(crate) struct Firmware {
+    /// Bytes of the state.
+    pub(crate) state_bytes: usize,
     pub(crate) features: usize,
     pub(crate) outputs: usize,
     /// The application, start-up code included.
@@ -29,6 +31,7 @@ pub(crate) struct Firmware {
 /// Builds both images. An application that the board has no room for is refused before the other is
 /// linked.
 pub(crate) fn build(work: &Work, spec: &Spec, flag: &str, source: &CSource) -> Result<Firmware, BoardError> {
+    check_tables(work, source)?;
     let features = defined(source, "MODEL_FEATURES")?;
     let outputs = defined(source, "MODEL_OUTPUTS")?;
     work.write_all(FIRMWARE)?;
@@ -51,7 +54,28 @@ pub(crate) fn build(work: &Work, spec: &Spec, flag: &str, source: &CSource) -> R
     let empty = tools.link("empty.elf", &[vec![tools.compile("empty.c")?], rest].concat(), true)?;
     check_room(work, &app)?;
     tools.link(TEST_IMAGE, &[vec![model], feeding, always].concat(), false)?;
-    Ok(Firmware { features, outputs, app, empty, test: work.read(TEST_IMAGE)? })
+    Ok(Firmware {
+        features,
+        outputs,
+        state_bytes: source.state_bytes,
+        app,
+        empty,
+        test: work.read(TEST_IMAGE)?,
+    })
+}
+
+/// Tables alone may be more than a board has, and more than its compiler takes.
+fn check_tables(work: &Work, source: &CSource) -> Result<(), BoardError> {
+    let facts = work.board.facts();
+    match facts.flash {
+        Some(available) if source.data_bytes > available => Err(BoardError::TooLarge {
+            name: facts.name,
+            memory: "flash",
+            needed: source.data_bytes,
+            available,
+        }),
+        _ => Ok(()),
+    }
 }
 
 fn check_room(work: &Work, app: &Sizes) -> Result<(), BoardError> {

@@ -37,7 +37,7 @@ mod tools;
 mod work;
 
 pub use error::BoardError;
-pub use measure::{Options, measure};
-pub use outcome::{Outcome, hash, outcomes};
+pub use measure::{Options, has_wait_states, measure};
+pub use outcome::{NO_STATES, Outcome, hash, outcomes, with_state};
 pub use report::{BoardReport, Compare, Mismatch};
 pub use spec::{favours, missing_tools};

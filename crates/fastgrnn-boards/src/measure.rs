@@ -61,9 +61,26 @@ pub fn measure(
     if let Some(missing) = missing_tools(board).into_iter().next() {
         return Err(missing);
     }
-    let (work, spec) = (Work::new(board)?, spec(board));
-    let flag = spec.optimization(options.optimize.unwrap_or(spec.favours));
-    let firmware = build(&work, &spec, flag, source)?;
+    let work = Work::new(board)?;
+    let measured = in_folder(&work, source, windows, expected, options);
+    // Of a failure, too: that is when one wants to look.
+    if let Some(folder) = &options.keep {
+        work.keep(folder)?;
+    }
+    measured
+}
+
+fn in_folder(
+    work: &Work,
+    source: &CSource,
+    windows: &[Vec<i16>],
+    expected: &[Outcome],
+    options: &Options,
+) -> Result<BoardReport, BoardError> {
+    let (board, spec) = (work.board, spec(work.board));
+    let optimize = options.optimize.unwrap_or(spec.favours);
+    let flag = spec.optimization(optimize);
+    let firmware = build(work, &spec, flag, source)?;
     if let Some((window, outcome)) =
         expected.iter().enumerate().find(|(_, o)| o.scores.len() != firmware.outputs)
     {
@@ -72,13 +89,16 @@ pub fn measure(
     work.write("windows", &encode(windows, firmware.features)?)?;
     let wait_states = wait_states(&spec).map(|own| options.wait_states.unwrap_or(own));
     let how = How { windows: windows.len(), wait_states: wait_states.unwrap_or(0), limit: options.limit };
-    let run = emulate(&work, &spec, &firmware, &how)?;
+    let run = emulate(work, &spec, &firmware, &how)?;
     check_stack(board, &firmware, run.stack)?;
     let report = report(board, &spec, &firmware, &run, expected, options.compare);
-    if let Some(folder) = &options.keep {
-        work.keep(folder)?;
-    }
-    Ok(BoardReport { compiler_flag: flag, wait_states, ..report })
+    let optimize = if optimize == Optimize::Speed { "speed" } else { "size" };
+    Ok(BoardReport { optimize, compiler_flag: flag, wait_states, ..report })
+}
+
+/// Whether flash of the board has wait states, so that [`Options::wait_states`] changes something.
+pub fn has_wait_states(board: Board) -> bool {
+    wait_states(&spec(board)).is_some()
 }
 
 /// The board's own wait states; none where its flash has none or there is no model.
@@ -156,6 +176,7 @@ fn report(
         cycles_per_inference_uncached: cycles(uncached),
         ms_per_inference_uncached: ms(uncached),
         image_flash_bytes: firmware.app.flash(),
+        optimize: "",
         compiler_flag: "",
         emulator: spec.emulator_name(),
     }

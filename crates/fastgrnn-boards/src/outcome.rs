@@ -12,6 +12,8 @@ pub struct Outcome {
     pub class: u16,
     /// How sure it is; 255 is certainty.
     pub confidence: u8,
+    /// A hash of the states after every step (FNV-1a, 32 bits); `None` where nobody compares them.
+    pub states: Option<u32>,
 }
 
 /// What the host computes of windows of counts, by the runtime that is the arithmetic's definition.
@@ -35,17 +37,33 @@ pub fn outcomes(model: &IntegerModel, windows: &[Vec<i16>]) -> Vec<Outcome> {
     let (mut memory, mut scratch) = (vec![0; view.memory_len()], vec![0; view.scratch_len()]);
     let outcome = |window: &Vec<i16>| {
         let mut scores = vec![0; view.outputs()];
+        let mut states = NO_STATES;
         // The buffers have the lengths that the model asks for.
         if let Ok(mut state) = view.start(&mut memory, &mut scratch) {
             for frame in window.chunks_exact(view.inputs()) {
                 let _ = view.step(&mut state, frame);
+                states = with_state(states, state.layers());
             }
             let _ = view.scores(&state, &mut scores);
         }
         let decision = view.decide(&scores);
-        Outcome { scores, class: decision.class as u16, confidence: decision.confidence }
+        Outcome {
+            scores,
+            class: decision.class as u16,
+            confidence: decision.confidence,
+            states: Some(states),
+        }
     };
     windows.iter().map(outcome).collect()
+}
+
+/// [`Outcome::states`] before the first step.
+pub const NO_STATES: u32 = 0x811c_9dc5;
+
+/// [`Outcome::states`] after one more step.
+pub fn with_state(states: u32, state: &[i16]) -> u32 {
+    let bytes = state.iter().flat_map(|v| v.to_le_bytes());
+    bytes.fold(states, |h, b| (h ^ u32::from(b)).wrapping_mul(0x0100_0193))
 }
 
 /// A hash of all scores, for comparing targets with each other: FNV-1a, 64 bits, over the scores of
@@ -76,7 +94,7 @@ pub(crate) fn encode(windows: &[Vec<i16>], features: usize) -> Result<Vec<u8>, B
 
 /// The outcomes in the file `results`, and what follows them.
 pub(crate) fn decode(bytes: &[u8], windows: usize, outputs: usize) -> Option<(Vec<Outcome>, &[u8])> {
-    let size = 4 * outputs + 4;
+    let size = 4 * outputs + 8;
     let (results, rest) = bytes.split_at_checked(windows.checked_mul(size)?)?;
     let outcome = |result: &[u8]| {
         let (scores, end) = result.split_at(4 * outputs);
@@ -85,6 +103,7 @@ pub(crate) fn decode(bytes: &[u8], windows: usize, outputs: usize) -> Option<(Ve
             scores: scores.chunks_exact(4).map(score).collect(),
             class: u16::from_le_bytes([end[0], end[1]]),
             confidence: end[2],
+            states: Some(u32::from_le_bytes([end[4], end[5], end[6], end[7]])),
         }
     };
     Some((results.chunks_exact(size).map(outcome).collect(), rest))
@@ -109,9 +128,9 @@ mod tests {
 
     #[test]
     fn results_come_back_as_they_were_written_and_short_ones_do_not() {
-        let bytes = [255, 255, 255, 255, 7, 0, 0, 0, 1, 0, 99, 0, 42];
+        let bytes = [255, 255, 255, 255, 7, 0, 0, 0, 1, 0, 99, 0, 5, 0, 0, 0, 42];
         let (outcomes, rest) = decode(&bytes, 1, 2).unwrap();
-        assert_eq!(outcomes, [Outcome { scores: vec![-1, 7], class: 1, confidence: 99 }]);
+        assert_eq!(outcomes, [Outcome { scores: vec![-1, 7], class: 1, confidence: 99, states: Some(5) }]);
         assert_eq!(rest, [42]);
         assert!(decode(&bytes, 2, 2).is_none());
     }

@@ -62,6 +62,8 @@ pub struct BoardReport {
     pub ms_per_inference_uncached: Option<f64>,
     /// Flash of the whole application image, start-up code included.
     pub image_flash_bytes: usize,
+    /// What the generated code is made for: `size` or `speed`.
+    pub optimize: &'static str,
     /// The compiler's optimisation.
     pub compiler_flag: &'static str,
     /// What ran it.
@@ -100,8 +102,9 @@ pub(crate) fn mismatches(
     let (mut count, mut first) = (0, None);
     for (window, (host, board)) in expected.iter().zip(found).enumerate() {
         let values = |o: &Outcome| -> Vec<i32> {
+            let states = o.states.filter(|_| host.states.is_some()).map(|hash| hash as i32);
             let decision = [i32::from(o.class), i32::from(o.confidence)];
-            o.scores.iter().copied().chain(decision).collect()
+            o.scores.iter().copied().chain(decision).chain(states).collect()
         };
         for (k, (expected, found)) in values(host).into_iter().zip(values(board)).enumerate() {
             let counts = compare == Compare::Bits || k == host.scores.len();
@@ -110,7 +113,8 @@ pub(crate) fn mismatches(
                 let value = match k.checked_sub(host.scores.len()) {
                     None => format!("score {k}"),
                     Some(0) => "class".to_owned(),
-                    Some(_) => "confidence".to_owned(),
+                    Some(1) => "confidence".to_owned(),
+                    Some(_) => "hash of the states after every step".to_owned(),
                 };
                 first.get_or_insert(Mismatch { window, value, expected, found });
             }
@@ -126,8 +130,8 @@ mod tests {
 
     #[test]
     fn every_value_that_differs_is_counted_and_the_first_is_named() {
-        let same = Outcome { scores: vec![1, 2], class: 1, confidence: 9 };
-        let other = Outcome { scores: vec![1, 3], class: 0, confidence: 9 };
+        let same = Outcome { scores: vec![1, 2], class: 1, confidence: 9, states: Some(1) };
+        let other = Outcome { scores: vec![1, 3], class: 0, confidence: 9, states: Some(1) };
         assert_eq!(mismatches(from_ref(&same), from_ref(&same), Compare::Bits), (0, None));
         let (host, board) = ([same.clone(), same.clone()], [same, other]);
         let (count, first) = mismatches(&host, &board, Compare::Bits);
@@ -138,8 +142,16 @@ mod tests {
     }
 
     #[test]
+    fn a_step_in_between_is_a_mismatch_where_steps_are_compared() {
+        let of = |states| Outcome { scores: vec![5], class: 0, confidence: 1, states };
+        let (count, first) = mismatches(&[of(Some(1))], &[of(Some(2))], Compare::Bits);
+        assert_eq!((count, first.unwrap().value.contains("every step")), (1, true));
+        assert_eq!(mismatches(&[of(None)], &[of(Some(2))], Compare::Bits), (0, None));
+    }
+
+    #[test]
     fn a_confidence_alone_is_a_mismatch() {
-        let of = |confidence| Outcome { scores: vec![5], class: 0, confidence };
+        let of = |confidence| Outcome { scores: vec![5], class: 0, confidence, states: None };
         let (count, first) = mismatches(&[of(1)], &[of(2)], Compare::Bits);
         assert_eq!((count, first.unwrap().value.as_str()), (1, "confidence"));
     }

@@ -152,6 +152,9 @@ pub(crate) fn spec(board: Board) -> Spec {
             // With the older specification control registers need no extension of their own, for
             // which the compiler has no libraries.
             arch: &["-march=rv32imac", "-mabi=ilp32", "-misa-spec=2.2"],
+            // Straight code would not stay in the 16 KiB cache before its serial flash.
+            favours: Optimize::Size,
+            for_size: "-O2",
             emulator: Emulator::Machine {
                 program: "qemu-system-riscv32",
                 machine: "virt",

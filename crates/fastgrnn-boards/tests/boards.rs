@@ -173,7 +173,7 @@ fn firmware_that_does_not_fit_is_refused_with_the_numbers() {
     if !runs(Board::Uno) {
         return;
     }
-    let expected = [Outcome { scores: vec![0], class: 0, confidence: 1 }];
+    let expected = [Outcome { scores: vec![0], class: 0, confidence: 1, states: None }];
     let run = |source: &CSource| measure(Board::Uno, source, &[vec![1]], &expected, &Options::default());
     let tables = "#include <avr/pgmspace.h>
 static const int16_t a[10000] PROGMEM = { 1 };

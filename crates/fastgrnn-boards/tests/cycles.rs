@@ -21,7 +21,7 @@ fn step(board: Board, body: &str, wait_states: Option<u32>) -> Option<BoardRepor
     );
     let lines: String = text.lines().map(|l| format!("\"{}\\n\"\n", l.replace('"', "\\\""))).collect();
     let source = common::model(&format!("__asm__(\n{lines});"), 0);
-    let expected = [Outcome { scores: vec![0], class: 0, confidence: 1 }];
+    let expected = [Outcome { scores: vec![0], class: 0, confidence: 1, states: None }];
     let options = Options { wait_states, ..Options::default() };
     let report = measure(board, &source, &[vec![5]], &expected, &options).unwrap();
     assert_eq!((report.mismatches, report.steps), (0, 1));

@@ -22,7 +22,7 @@ mod networks;
 use common::runs;
 use fastgrnn::device::Board;
 use fastgrnn::quantize::HostModel;
-use fastgrnn_boards::{Options, Outcome, measure};
+use fastgrnn_boards::{NO_STATES, Options, Outcome, measure, with_state};
 use fastgrnn_export::{COptions, Optimize, c_source};
 use integer::random::{CELLS, Case, Manner, case, network};
 use proptest::strategy::{Strategy, ValueTree};
@@ -34,11 +34,20 @@ fn expected(image: &[u8], windows: &[Vec<i16>], features: usize) -> Vec<Outcome>
     let outcome = |window: &Vec<i16>| {
         let (mut memory, mut scratch) = (vec![0; model.memory_len()], vec![0; model.scratch_len()]);
         let mut state = model.start(&mut memory, &mut scratch).unwrap();
-        window.chunks(features).for_each(|counts| model.step(&mut state, counts).unwrap());
+        let mut states = NO_STATES;
+        for counts in window.chunks(features) {
+            model.step(&mut state, counts).unwrap();
+            states = with_state(states, state.layers());
+        }
         let mut scores = vec![0; model.outputs()];
         model.scores(&state, &mut scores).unwrap();
         let decision = model.decide(&scores);
-        Outcome { scores, class: decision.class as u16, confidence: decision.confidence }
+        Outcome {
+            scores,
+            class: decision.class as u16,
+            confidence: decision.confidence,
+            states: Some(states),
+        }
     };
     windows.iter().map(outcome).collect()
 }

@@ -7,14 +7,15 @@ use crate::misuse::misuse;
 use crate::table::{facts, table};
 use anyhow::{Context, anyhow};
 use fastgrnn::data::Sequences;
-use fastgrnn::device::Board;
+use fastgrnn::device::{Board, Form, Load};
 use fastgrnn::model::AnyModel;
 use fastgrnn::quantize::IntegerModel;
 use fastgrnn::report::count;
 use fastgrnn_boards::{
-    BoardError, BoardReport, Compare, Options, favours, hash, measure, missing_tools, outcomes,
+    BoardError, BoardReport, Compare, Options, Outcome, favours, has_wait_states, hash, measure,
+    missing_tools, outcomes,
 };
-use fastgrnn_export::{COptions, c_source, float_source};
+use fastgrnn_export::{COptions, ExportError, Optimize, c_source, float_source};
 use serde::Serialize;
 use std::path::Path;
 
@@ -26,6 +27,8 @@ struct Answer<'a> {
     boards: Vec<BoardReport>,
     /// Boards that were not named but included in `all`, and have no room.
     does_not_fit: Vec<TooSmall>,
+    /// Boards whose run failed, where others were asked for as well.
+    failed: Vec<TooSmall>,
     dataset: &'a str,
     split: &'a str,
     windows: usize,
@@ -56,36 +59,95 @@ pub fn run(args: BoardArgs, console: Console) -> anyhow::Result<()> {
     let mut answer = Answer {
         boards: Vec::new(),
         does_not_fit: Vec::new(),
+        failed: Vec::new(),
         dataset: &args.dataset,
         split: split.name(),
         windows: windows.len(),
         arithmetic: if args.float { "float" } else { "integer" },
         hash: format!("{:016x}", hash(expected.iter().flat_map(|o| o.scores.iter().copied()))),
     };
+    let named = |board: Board| args.boards.contains(&Boards::One(board));
+    if args.wait_states.is_some()
+        && let Some(board) = boards.iter().find(|&&b| named(b) && !has_wait_states(b))
+    {
+        return Err(misuse(format!(
+            "--wait-states has no meaning for {}: there is no model of wait states for its flash; leave it out",
+            board.facts().id
+        )));
+    }
     for &board in &boards {
         let id = board.facts().id;
         console.note(&format!("{id}: {} windows of '{}'", windows.len(), args.dataset));
-        let optimize = args.optimize.map_or(favours(board), Into::into);
-        let c = COptions { optimize, ..COptions::default() };
-        let options = Options {
-            wait_states: args.wait_states,
+        let mut optimize = args.optimize.map_or_else(|| suits(&model, board), Into::into);
+        let mut options = Options {
+            wait_states: args.wait_states.filter(|_| has_wait_states(board)),
             optimize: Some(optimize),
             compare: if args.float { Compare::Classes } else { Compare::Bits },
             keep: args.keep.as_ref().map(|folder| folder.join(id)),
             ..Options::default()
         };
-        let source = if args.float { float_source(&model.network, &c) } else { c_source(&model.network, &c) };
-        match measure(board, &source?, &windows, &expected, &options) {
+        let mut measured = on_board(&model, board, args.float, &windows, &expected, &options);
+        let too_large = matches!(measured, Err(Failure::Board(BoardError::TooLarge { .. })));
+        if too_large && args.optimize.is_none() && optimize == Optimize::Speed && !args.float {
+            optimize = Optimize::Size;
+            console.note(&format!("{id}: code for speed does not fit; code for size"));
+            options = Options { optimize: Some(optimize), keep: None, ..options };
+            measured = on_board(&model, board, args.float, &windows, &expected, &options);
+        }
+        match measured {
             Ok(report) => answer.boards.push(report),
-            Err(error @ BoardError::TooLarge { .. }) if !args.boards.contains(&Boards::One(board)) => {
+            Err(Failure::Board(error @ BoardError::TooLarge { .. })) if !named(board) => {
                 answer.does_not_fit.push(TooSmall { board: id, why: error.to_string() });
+            }
+            // One board's failure does not take the others' figures away.
+            Err(error) if boards.len() > 1 => {
+                answer.failed.push(TooSmall { board: id, why: anyhow::Error::from(error).to_string() });
             }
             Err(error) => return Err(error.into()),
         }
     }
     console.answer(&answer, || describe(&answer))?;
+    if let Some(failed) = answer.failed.first() {
+        return Err(anyhow!(
+            "{} of {} boards failed; {}: {}",
+            answer.failed.len(),
+            boards.len(),
+            failed.board,
+            failed.why
+        ));
+    }
     // Floats round otherwise: a class may differ where two scores are close.
     if args.float { Ok(()) } else { agreed(&answer.boards) }
+}
+
+/// What suits a network on a board: straight code where the board takes it and has room.
+fn suits(model: &IntegerModel, board: Board) -> Optimize {
+    match Load::of_model(model).on(board).form {
+        Form::Straight => favours(board),
+        Form::Loops => Optimize::Size,
+    }
+}
+
+/// Why a board has no figures.
+#[derive(Debug, thiserror::Error)]
+enum Failure {
+    #[error(transparent)]
+    Board(#[from] BoardError),
+    #[error(transparent)]
+    Export(#[from] ExportError),
+}
+
+fn on_board(
+    model: &IntegerModel,
+    board: Board,
+    float: bool,
+    windows: &[Vec<i16>],
+    expected: &[Outcome],
+    options: &Options,
+) -> Result<BoardReport, Failure> {
+    let c = COptions { optimize: options.optimize.unwrap_or_default(), ..COptions::default() };
+    let source = if float { float_source(&model.network, &c) } else { c_source(&model.network, &c) };
+    Ok(measure(board, &source?, windows, expected, options)?)
 }
 
 /// The model, which must be one of integers.
@@ -140,6 +202,7 @@ fn describe(answer: &Answer) -> String {
     let rows = answer.boards.iter().map(|b| {
         vec![
             b.board.to_owned(),
+            format!("{} {}", b.optimize, b.compiler_flag),
             count(b.flash_bytes as u64),
             count(b.ram_static_bytes as u64),
             count(b.stack_bytes as u64),
@@ -155,6 +218,7 @@ fn describe(answer: &Answer) -> String {
     });
     let heading = [
         "board",
+        "made for",
         "flash, B",
         "RAM, B",
         "stack, B",
@@ -173,7 +237,7 @@ fn describe(answer: &Answer) -> String {
         ("boards", format!("compute with {}s", answer.arithmetic)),
     ]);
     text.push_str(&format!("\n{}", table(&heading, &rows.collect::<Vec<_>>())));
-    for small in &answer.does_not_fit {
+    for small in answer.does_not_fit.iter().chain(&answer.failed) {
         text.push_str(&format!("  {}: {}\n", small.board, small.why));
     }
     text.push_str(

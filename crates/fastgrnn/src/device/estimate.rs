@@ -104,7 +104,8 @@ impl Load {
                 + bytes.layer * self.layers
                 + bytes.weight * self.weights
                 + bytes.row * self.rows,
-            static_bytes: self.state_bytes + 2 * self.inputs + 4 * self.outputs,
+            // The decision and alignment take a few more.
+            static_bytes: self.state_bytes + 2 * self.inputs + 4 * self.outputs + 8,
             stack_bytes: buffers + bytes.stack,
             flash_left: facts.flash.map(|flash| flash.saturating_sub(others_flash)),
             ram_left: facts.ram.map(|ram| ram.saturating_sub(others_ram)),

@@ -74,15 +74,16 @@ impl Board {
             Self::M4 => Facts {
                 id: "m4",
                 name: "Arduino Nano 33 BLE (nRF52840, Cortex-M4)",
-                flash: kib(1024),
+                // Of 1 MiB, less the boot loader's 64 KiB.
+                flash: kib(960),
                 ram: kib(256),
                 clock: Some(64_000_000),
             },
-            // Programs run from external flash; 16 KiB of cache in front of it.
+            // Programs run from external flash behind the boot loader's 64 KiB; 16 KiB of cache in front.
             Self::Riscv32 => Facts {
                 id: "riscv32",
                 name: "HiFive1 Rev B (FE310-G002, RV32IMAC)",
-                flash: kib(4096),
+                flash: kib(4032),
                 ram: kib(16),
                 clock: Some(320_000_000),
             },
