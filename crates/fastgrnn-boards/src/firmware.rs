@@ -197,6 +197,7 @@ mod tests {
             data_bytes: 0,
             state_bytes: 0,
             scratch_bytes: 0,
+            optimize: fastgrnn_export::Optimize::Size,
         }
     }
 

@@ -92,7 +92,7 @@ fn in_folder(
     let run = emulate(work, &spec, &firmware, &how)?;
     check_stack(board, &firmware, run.stack)?;
     let report = report(board, &spec, &firmware, &run, expected, options.compare);
-    let optimize = if optimize == Optimize::Speed { "speed" } else { "size" };
+    let optimize = if source.optimize == Optimize::Speed { "speed" } else { "size" };
     Ok(BoardReport { optimize, compiler_flag: flag, wait_states, ..report })
 }
 

@@ -101,3 +101,34 @@ fn long_rows_compute_the_runtimes_bits() {
         agree(&networks::integer_network(&drawn), &inputs, &format!("{code} {sizes:?}"));
     }
 }
+
+#[test]
+fn nothing_but_the_compilers_own_routines_is_called() {
+    let tools = ["arm-none-eabi-gcc", "arm-none-eabi-nm"];
+    if tools.iter().any(|t| Command::new(t).arg("--version").output().is_err()) {
+        let _ = writeln!(std::io::stderr(), "SKIPPED: calls of the C core were NOT looked at: no {tools:?}");
+        return;
+    }
+    let mut runner = TestRunner::deterministic();
+    let folder = tempfile::tempdir().unwrap();
+    for code in CELLS {
+        let Case { network, .. } = case(code, Manner::Tame).new_tree(&mut runner).unwrap().current();
+        for optimize in [Optimize::Size, Optimize::Speed] {
+            let options = COptions { optimize, ..COptions::default() };
+            let source = c_source(&networks::integer_network(&network), &options).unwrap();
+            std::fs::write(folder.path().join("model.h"), &source.header).unwrap();
+            std::fs::write(folder.path().join("model.c"), &source.source).unwrap();
+            for flag in ["-Os", "-O2", "-O3"] {
+                // Without -ffreestanding, as users compile: loops may become calls of memcpy.
+                let args = ["-mcpu=cortex-m0plus", "-mthumb", "-std=c99", flag, "-c", "model.c"];
+                let status = Command::new(tools[0]).current_dir(&folder).args(args).status().unwrap();
+                assert!(status.success());
+                let output =
+                    Command::new(tools[1]).current_dir(&folder).args(["-u", "model.o"]).output().unwrap();
+                let names = String::from_utf8(output.stdout).unwrap();
+                let foreign = names.split_whitespace().find(|n| *n != "U" && !n.starts_with("__aeabi_"));
+                assert!(foreign.is_none_or(|n| n.starts_with("__")), "{code} {flag}: {names}");
+            }
+        }
+    }
+}

@@ -114,7 +114,7 @@ fn check(about: &str, model: &IntegerModel, estimate: &Estimate, compiler: &Comp
     assert!(source.data_bytes <= estimate.data_bytes, "{} of data, {about}", source.data_bytes);
     assert!(flash + LIBRARY <= estimate.flash_bytes(), "{flash} of flash: {estimate:?}, {about}");
     let used = 2 * model.model.network.input() + 4 * model.model.network.outputs + source.state_bytes;
-    assert_eq!(used, estimate.static_bytes, "{about}");
+    assert!((used..=used + 8).contains(&estimate.static_bytes), "{used}: {estimate:?}, {about}");
     assert!(stack <= estimate.stack_bytes, "{stack} of stack: {estimate:?}, {about}");
 }
 

@@ -2,7 +2,7 @@
 
 use fastgrnn::device::Board;
 use fastgrnn_boards::missing_tools;
-use fastgrnn_export::CSource;
+use fastgrnn_export::{CSource, Optimize};
 use std::io::Write;
 
 const HEADER: &str = "#include <stdint.h>
@@ -35,6 +35,7 @@ pub fn model(step: &str, more: usize) -> CSource {
         data_bytes: 0,
         state_bytes: 2 + 2 * more,
         scratch_bytes: 0,
+        optimize: Optimize::Size,
     }
 }
 

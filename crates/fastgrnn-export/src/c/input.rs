@@ -11,13 +11,13 @@ pub(super) fn code(input: &InputScale, kind: &str, tables: &mut Tables) -> Strin
     let same = input.factors.iter().all(|f| extra(f) == first);
     // Factor and offset side by side, as they are read.
     let pairs = input.factors.iter().zip(&input.offsets);
-    tables.unsigned_words("scales", &pairs.flat_map(|(&f, &o)| [f, o as u16]).collect::<Vec<_>>());
-    let offset = times("(int32_t)(int16_t)FG_UWORD(scale + 1)", input.offset_shift);
+    tables.words("scales", &pairs.flat_map(|(&f, &o)| [f as i16, o]).collect::<Vec<_>>());
+    let offset = times("(int32_t)FG_WORD(scale + 1)", input.offset_shift);
     let (constants, body) = if same {
         let shift = input.shift + 4 * first;
         let factor = match first {
-            0 => "FG_UWORD(scale)".to_string(),
-            _ => "(uint16_t)(FG_UWORD(scale) & 0x3FFF)".to_string(),
+            0 => "(uint16_t)FG_WORD(scale)".to_string(),
+            _ => "(uint16_t)((uint16_t)FG_WORD(scale) & 0x3FFF)".to_string(),
         };
         let product = format!("multiply_us({factor}, counts[d]) - {offset}");
         let saturate = if fits(input, shift) { "(int16_t)" } else { "saturate" };
@@ -31,7 +31,7 @@ pub(super) fn code(input: &InputScale, kind: &str, tables: &mut Tables) -> Strin
         }
     } else {
         let body = format!(
-            "        const uint16_t factor = FG_UWORD(scale);
+            "        const uint16_t factor = (uint16_t)FG_WORD(scale);
         const uint8_t shift = (uint8_t)({} + 4 * (factor >> 14));
         x[d] = saturate(round_shift_by(multiply_us((uint16_t)(factor & 0x3FFF), counts[d]) - {offset}, shift));\n",
             input.shift
@@ -58,7 +58,7 @@ pub(super) fn code(input: &InputScale, kind: &str, tables: &mut Tables) -> Strin
     };
     let k = counter(features);
     format!(
-        "{helper}static void normalise(const int16_t *counts, {kind} *x)\n{{\n    const uint16_t *scale = scales;\n    {k} d;\n{constants}    for (d = 0; d < {features}; d++) {{\n{body}        scale += 2;\n    }}\n}}\n\n"
+        "{helper}static void normalise(const int16_t *counts, {kind} *x)\n{{\n    const int16_t *scale = scales;\n    {k} d;\n{constants}    for (d = 0; d < {features}; d++) {{\n{body}        scale += 2;\n    }}\n}}\n\n"
     )
 }
 

@@ -124,7 +124,9 @@ pub(super) fn code(
         scratch += 2 * hidden;
         (
             "next[k]".to_string(),
-            format!("    for (k = 0; k < {hidden}; k++) {{\n        {h}[k] = next[k];\n    }}\n"),
+            format!(
+                "    for (k = 0; k < {hidden}; k++) {{\n        {h}[k] = next[k];\n        FG_FENCE(); /* no call of memcpy */\n    }}\n"
+            ),
         )
     };
     let counter = counter(

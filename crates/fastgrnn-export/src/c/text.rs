@@ -7,6 +7,8 @@ use std::fmt::{Display, Write};
 pub(super) struct Tables {
     pub(super) text: String,
     pub(super) total: usize,
+    /// Bytes of the largest table.
+    pub(super) largest: usize,
 }
 
 impl Tables {
@@ -29,6 +31,7 @@ impl Tables {
         // C has no empty arrays.
         let len = values.len().max(1);
         self.total += len * size_of::<T>();
+        self.largest = self.largest.max(len * size_of::<T>());
         let _ = write!(self.text, "static const {kind} {name}[{len}] FG_ROM = {{");
         for (i, value) in values.iter().enumerate() {
             let gap = if i % 20 == 0 { "\n    " } else { " " };

@@ -85,6 +85,7 @@ pub fn float_source(network: &IntegerNetwork, options: &COptions) -> Result<CSou
         data_bytes: tables.bytes(),
         state_bytes: 4 * states,
         scratch_bytes: scratch,
+        optimize: options.optimize,
         name,
     })
 }

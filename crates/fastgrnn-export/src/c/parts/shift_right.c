@@ -6,8 +6,8 @@ FG_INLINE int32_t shift_right(int32_t v, uint8_t s)
         return s == 0 ? v
                       : (int32_t)(((uint32_t)v + 0x80000000u) >> s) - (int32_t)(0x80000000u >> s);
     }
-#if defined(__AVR__)
-    /* An AVR shifts by one bit or by whole bytes; written as one shift, this becomes a loop. */
+#if defined(__AVR__) && defined(__GNUC__) && !defined(FG_NO_ASM)
+    /* As `v >> s`. An AVR shifts by one bit or by whole bytes; written as one shift, this becomes a loop. */
     if (s >= 24) {
         v >>= 24;
     } else if (s >= 16) {
