@@ -41,3 +41,4 @@ pub use measure::{Options, has_wait_states, measure};
 pub use outcome::{NO_STATES, Outcome, hash, outcomes, with_state};
 pub use report::{BoardReport, Compare, Mismatch};
 pub use spec::{favours, missing_tools};
+pub use tools::stop;

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use std::{env, io, thread};
 
@@ -13,6 +14,14 @@ pub(crate) fn have_program(name: &str) -> bool {
 
 pub(crate) fn have_file(path: &str) -> bool {
     Path::new(path).is_file()
+}
+
+static STOPPED: AtomicBool = AtomicBool::new(false);
+
+/// Ends the compiler or emulator that is running, and with it every [`measure`](crate::measure) of
+/// this process: each returns an error, and its folder goes away. For a handler of Ctrl-C.
+pub fn stop() {
+    STOPPED.store(true, Ordering::SeqCst);
 }
 
 /// What a program did.
@@ -48,6 +57,11 @@ pub(crate) fn run(
     let status = loop {
         if let Some(status) = child.try_wait()? {
             break Some(status);
+        }
+        if STOPPED.load(Ordering::SeqCst) {
+            child.kill()?;
+            child.wait()?;
+            return Err(io::Error::new(io::ErrorKind::Interrupted, "stopped as asked"));
         }
         if Instant::now() >= end {
             child.kill()?;

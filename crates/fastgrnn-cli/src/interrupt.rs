@@ -20,6 +20,17 @@ pub fn listen() {
     });
 }
 
+/// Takes over Ctrl-C and the request to terminate while boards are built and run: what runs is ended,
+/// and nothing of it stays.
+pub fn end_boards() {
+    let _ = ctrlc::set_handler(|| {
+        if PRESSED.fetch_add(1, Ordering::SeqCst) > 0 {
+            std::process::exit(INTERRUPTED);
+        }
+        fastgrnn_boards::stop();
+    });
+}
+
 /// Whether Ctrl-C was pressed.
 pub fn is_asked() -> bool {
     PRESSED.load(Ordering::SeqCst) > 0

@@ -3,6 +3,7 @@
 use crate::args::{BoardArgs, Boards};
 use crate::commands::{model, part};
 use crate::console::Console;
+use crate::interrupt;
 use crate::misuse::misuse;
 use crate::table::{facts, table};
 use anyhow::{Context, anyhow};
@@ -75,6 +76,7 @@ pub fn run(args: BoardArgs, console: Console) -> anyhow::Result<()> {
             board.facts().id
         )));
     }
+    interrupt::end_boards();
     for &board in &boards {
         let id = board.facts().id;
         console.note(&format!("{id}: {} windows of '{}'", windows.len(), args.dataset));
@@ -93,6 +95,9 @@ pub fn run(args: BoardArgs, console: Console) -> anyhow::Result<()> {
             console.note(&format!("{id}: code for speed does not fit; code for size"));
             options = Options { optimize: Some(optimize), keep: None, ..options };
             measured = on_board(&model, board, args.float, &windows, &expected, &options);
+        }
+        if interrupt::is_asked() {
+            return Err(anyhow!("interrupted; nothing was kept"));
         }
         match measured {
             Ok(report) => answer.boards.push(report),
