@@ -10,13 +10,31 @@ use std::process::Command;
 
 #[test]
 fn golden_vectors_fit_a_small_board_whatever_the_network() {
-    for (features, outputs, windows) in [(1, 2, 4), (32, 12, 4), (500, 3, 4), (9, 6, 1), (9, 6, 100)] {
+    for (features, outputs, windows) in
+        [(1, 2, 4), (32, 12, 4), (500, 3, 4), (9, 6, 1), (9, 6, 100), (60, 6, 100)]
+    {
         let model = model(vec![Cell::new(CellKind::Rnn, features, 4)], outputs, 0.3, 5);
         let golden = Golden::integer(&model, &Windows::random(&model, windows, 1)).unwrap();
         assert!(golden.bytes() <= MOST_BYTES, "{features} features: {} bytes", golden.bytes());
         assert!(!golden.windows.is_empty() && golden.windows.len() <= windows);
-        assert!(golden.windows.iter().all(|w| !w.counts.is_empty() && w.counts.len() % features == 0));
+        assert!(golden.windows.iter().all(|w| w.counts.len() % features == 0));
+        let frames: Vec<usize> = golden.windows.iter().map(|w| w.counts.len() / features).collect();
+        assert!(frames.iter().all(|&n| n >= 2), "{features} features: {frames:?} frames");
+        assert!(
+            frames.len() == 1 || frames.iter().all(|&n| n >= 16),
+            "{features} features: {frames:?} frames"
+        );
+        let limits = |w: &[i16]| w.iter().take(3 * features).any(|c| [i16::MIN, i16::MAX].contains(c));
+        assert!(golden.windows.iter().all(|w| limits(&w.counts)), "{features} features: no limits");
     }
+}
+
+#[test]
+fn a_window_of_frames_that_are_too_large_keeps_two_of_them() {
+    let model = model(vec![Cell::new(CellKind::Rnn, 3000, 4)], 2, 0.01, 5);
+    let golden = Golden::integer(&model, &Windows::random(&model, 100, 1)).unwrap();
+    assert_eq!(golden.windows.len(), 1);
+    assert_eq!(golden.windows[0].counts.len(), 2 * 3000);
 }
 
 #[test]
