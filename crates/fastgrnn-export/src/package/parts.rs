@@ -15,6 +15,10 @@ const STEPS: usize = 32;
 /// Features that an example lists one by one.
 const LISTED: usize = 16;
 
+/// What ESP-IDF gives the main task, and what its `printf` and drivers take beside a network.
+const ESP_STACK: usize = 3584;
+const ESP_CALLS: usize = 2560;
+
 /// A model, its C, its golden vectors, and the values that templates name.
 pub(super) struct Parts<'a> {
     pub model: &'a IntegerModel,
@@ -130,6 +134,7 @@ impl<'a> Parts<'a> {
         // Two states, a frame, scores, the buffers of a step, and calls.
         let stack =
             2 * facts.state_bytes + facts.scratch_bytes + 2 * facts.features + 8 * facts.outputs + 1024;
+        let rounded = |bytes: usize| (bytes.div_ceil(512) * 512).to_string();
         vec![
             ("name", facts.name.clone()),
             ("NAME", facts.name.to_uppercase()),
@@ -139,7 +144,8 @@ impl<'a> Parts<'a> {
             ("steps", self.steps().to_string()),
             ("sha256", facts.model_sha256.clone()),
             ("golden_hash", facts.golden.hash.clone()),
-            ("stack", (stack.div_ceil(512) * 512).to_string()),
+            ("stack", rounded(stack)),
+            ("esp_stack", rounded(ESP_STACK.max(stack + ESP_CALLS))),
             ("readings", self.readings()),
             ("summary", self.summary()),
         ]
