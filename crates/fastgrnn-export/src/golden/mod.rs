@@ -8,6 +8,7 @@ mod header;
 mod windows;
 
 pub(crate) use header::header;
+pub(crate) use windows::RANDOM;
 pub use windows::Windows;
 
 use crate::ExportError;

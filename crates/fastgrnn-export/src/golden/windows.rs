@@ -17,6 +17,9 @@ const FRAMES: usize = 16;
 /// recurrent weight reaches.
 const FEWEST: usize = 2;
 
+/// How the origin of windows begins that nobody recorded.
+pub(crate) const RANDOM: &str = "random counts";
+
 /// Windows of counts and where they come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Windows {
@@ -55,7 +58,7 @@ impl Windows {
             };
             (0..steps).flat_map(&mut frame).collect()
         };
-        Self { counts: (0..n).map(window).collect(), origin: format!("random counts, seed {seed}") }
+        Self { counts: (0..n).map(window).collect(), origin: format!("{RANDOM}, seed {seed}") }
     }
 
     /// `n` sequences spread over `x`, which is in the data's units, as counts. `name` is what `x`
