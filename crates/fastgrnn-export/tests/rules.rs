@@ -30,14 +30,6 @@ fn golden_vectors_fit_a_small_board_whatever_the_network() {
 }
 
 #[test]
-fn a_window_of_frames_that_are_too_large_keeps_two_of_them() {
-    let model = model(vec![Cell::new(CellKind::Rnn, 3000, 4)], 2, 0.01, 5);
-    let golden = Golden::integer(&model, &Windows::random(&model, 100, 1)).unwrap();
-    assert_eq!(golden.windows.len(), 1);
-    assert_eq!(golden.windows[0].counts.len(), 2 * 3000);
-}
-
-#[test]
 fn windows_that_are_none_are_refused() {
     let model = small();
     let windows = |counts: Vec<Vec<i16>>| Windows { counts, origin: "a test".into() };

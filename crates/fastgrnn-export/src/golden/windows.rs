@@ -108,3 +108,29 @@ impl Windows {
 pub(super) fn overhead(outputs: usize) -> usize {
     4 * outputs + 5
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{MOST_BYTES, Windows};
+
+    /// Frames of each window after the cut.
+    fn frames(lengths: &[usize], features: usize) -> Vec<usize> {
+        let counts = lengths.iter().map(|n| vec![0; n * features]).collect();
+        let windows = Windows { counts, origin: String::new() };
+        windows.cut(features, 2).unwrap().iter().map(|w| w.len() / features).collect()
+    }
+
+    #[test]
+    fn windows_are_dropped_before_frames() {
+        assert_eq!(frames(&[50; 100], 60), [16, 16]);
+        assert_eq!(frames(&[50; 100], 500), [4]);
+        assert_eq!(frames(&[2, 2, 1, 40], 100), [2, 2, 1, 16], "short ones leave their room");
+    }
+
+    #[test]
+    fn two_frames_are_kept_whatever_their_size() {
+        assert!(2 * 2 * 3000 > MOST_BYTES);
+        assert_eq!(frames(&[50; 100], 3000), [2]);
+        assert_eq!(frames(&[1, 50], 3000), [1]);
+    }
+}
