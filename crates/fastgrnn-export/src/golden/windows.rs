@@ -124,7 +124,7 @@ mod tests {
     fn windows_are_dropped_before_frames() {
         assert_eq!(frames(&[50; 100], 60), [16, 16]);
         assert_eq!(frames(&[50; 100], 500), [4]);
-        assert_eq!(frames(&[2, 2, 1, 40], 100), [2, 2, 1, 16], "short ones leave their room");
+        assert_eq!(frames(&[2, 2, 1, 40], 90), [2, 2, 1, 16], "short ones leave their room");
     }
 
     #[test]
