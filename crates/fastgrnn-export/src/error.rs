@@ -24,7 +24,7 @@ pub enum ExportError {
         name: String,
     },
     /// A target without a float version.
-    #[error("there is no float version for {target}; the float export is C code: --target c")]
+    #[error("there is no float version for {target}; every target but rust takes --float")]
     FloatTarget {
         /// The target.
         target: &'static str,

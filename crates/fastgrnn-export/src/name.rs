@@ -14,6 +14,7 @@ const HIDING: &[&str] = &[
     "core",
     "ctype",
     "errno",
+    "features",
     "fenv",
     "fastgrnn_runtime",
     "inttypes",
@@ -24,6 +25,7 @@ const HIDING: &[&str] = &[
     "malloc",
     "math",
     "memory",
+    "selftest_main",
     "setjmp",
     "signal",
     "src",
@@ -161,7 +163,20 @@ mod tests {
         }
         let long = "a".repeat(41);
         for bad in [
-            "", "2fast", "my-model", "Gesture", "ä", "a b", "_m", "../up", "string", "main", "int", "fn",
+            "",
+            "2fast",
+            "my-model",
+            "Gesture",
+            "ä",
+            "a b",
+            "_m",
+            "../up",
+            "string",
+            "main",
+            "features",
+            "selftest_main",
+            "int",
+            "fn",
             &long,
         ] {
             assert!(checked(bad).is_err(), "{bad}");

@@ -218,3 +218,42 @@ fn the_sizes_in_the_facts_are_those_that_the_compiler_sees() {
     std::fs::write(folder.path().join("out/check.c"), check).unwrap();
     compiles(&folder.path().join("out"), "check.c", &common::LANGUAGES, &[]);
 }
+
+#[test]
+fn no_loop_becomes_a_call_of_the_c_library() {
+    for (name, model) in
+        [("small".into(), small()), ("awkward".into(), awkward())].into_iter().chain(variety())
+    {
+        let (integer, float) = (packed(&model, Target::C), packed_float(&model, Target::C));
+        for (package, file) in [(&integer, "model.c"), (&integer, "model_selftest.c"), (&float, "model.c")] {
+            let folder = written(package);
+            let mut gcc = Command::new("gcc");
+            gcc.current_dir(folder.path().join("out")).args(["-std=c99", "-O3", "-S", file, "-o", "-"]);
+            let output = gcc.output().unwrap();
+            assert!(output.status.success(), "{}", said(&output));
+            let code = said(&output);
+            for call in ["memset", "memcpy", "memmove"] {
+                assert!(!code.contains(call), "{name}, {} {file} calls {call}", package.facts.arithmetic);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_main_task_of_esp_idf_never_has_less_stack_than_by_default() {
+    let large = model(vec![Cell::new(CellKind::Lstm, 200, 100)], 3, 0.1, 2);
+    for (model, least) in [(small(), 3584), (large, 3584 + 800)] {
+        let package = packed(&model, Target::EspIdf);
+        let line = text(&package, "examples/classify/sdkconfig.defaults");
+        let stack: usize =
+            line.trim().strip_prefix("CONFIG_ESP_MAIN_TASK_STACK_SIZE=").unwrap().parse().unwrap();
+        assert!(stack >= least, "{line}");
+    }
+}
+
+#[test]
+fn metadata_names_a_page_and_no_licence() {
+    let arduino = packed(&small(), Target::Arduino);
+    assert!(text(&arduino, "library.properties").lines().any(|l| l.starts_with("url=https://")));
+    assert!(!text(&packed(&small(), Target::EspIdf), "idf_component.yml").contains("license"));
+}

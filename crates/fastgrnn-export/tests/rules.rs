@@ -4,18 +4,28 @@ mod common;
 
 use common::{awkward, file, model, packed, small, text, written};
 use fastgrnn::cells::{Cell, CellKind};
-use fastgrnn_export::{ExportError, Golden, MOST_BYTES, PackageOptions, Target, Windows, package};
+use fastgrnn_export::{ExportError, Golden, MOST_BYTES, Optimize, PackageOptions, Target, Windows, package};
 use std::path::Path;
 use std::process::Command;
 
 #[test]
 fn golden_vectors_fit_a_small_board_whatever_the_network() {
-    for (features, outputs, windows) in [(1, 2, 4), (32, 12, 4), (500, 3, 4), (9, 6, 1), (9, 6, 100)] {
+    for (features, outputs, windows) in
+        [(1, 2, 4), (32, 12, 4), (500, 3, 4), (9, 6, 1), (9, 6, 100), (60, 6, 100)]
+    {
         let model = model(vec![Cell::new(CellKind::Rnn, features, 4)], outputs, 0.3, 5);
         let golden = Golden::integer(&model, &Windows::random(&model, windows, 1)).unwrap();
         assert!(golden.bytes() <= MOST_BYTES, "{features} features: {} bytes", golden.bytes());
         assert!(!golden.windows.is_empty() && golden.windows.len() <= windows);
-        assert!(golden.windows.iter().all(|w| !w.counts.is_empty() && w.counts.len() % features == 0));
+        assert!(golden.windows.iter().all(|w| w.counts.len() % features == 0));
+        let frames: Vec<usize> = golden.windows.iter().map(|w| w.counts.len() / features).collect();
+        assert!(frames.iter().all(|&n| n >= 2), "{features} features: {frames:?} frames");
+        assert!(
+            frames.len() == 1 || frames.iter().all(|&n| n >= 16),
+            "{features} features: {frames:?} frames"
+        );
+        let limits = |w: &[i16]| w.iter().take(3 * features).any(|c| [i16::MIN, i16::MAX].contains(c));
+        assert!(golden.windows.iter().all(|w| limits(&w.counts)), "{features} features: no limits");
     }
 }
 
@@ -68,12 +78,34 @@ fn people_s_texts_stay_texts() {
 }
 
 #[test]
+fn the_readme_says_how_it_was_made_and_what_scores_mean() {
+    let one = common::variety().into_iter().find(|(name, _)| name == "one score").unwrap().1;
+    let options = PackageOptions {
+        optimize: Optimize::Speed,
+        max_ram: Some(9999),
+        windows: Some(Windows::random(&one, 7, 1)),
+        ..Default::default()
+    };
+    let made = package(&one, Target::C, &options).unwrap();
+    let readme = text(&made, "README.md");
+    assert!(readme.contains("--name model --optimize speed --max-ram 9999 --golden 7`"), "{readme}");
+    assert!(readme.contains("1 if it is above 0") && !readme.contains("largest score"), "{readme}");
+    assert!(readme.contains("weights are in the code"), "{readme}");
+    let plain = packed(&one, Target::C);
+    let readme = text(&plain, "README.md");
+    assert!(readme.contains("--name model`") && readme.contains("| Arduino Uno (ATmega328P) |"), "{readme}");
+}
+
+#[test]
 fn names_and_floats_that_cannot_be_are_refused() {
     let model = small();
     let named =
         |name: &str| package(&model, Target::C, &PackageOptions { name: name.into(), ..Default::default() });
     assert!(matches!(named("My Model"), Err(ExportError::Name { .. })));
     assert!(matches!(named("stdint"), Err(ExportError::NameTaken { .. })));
+    for own in ["selftest_main", "features"] {
+        assert!(matches!(named(own), Err(ExportError::NameTaken { .. })), "{own}");
+    }
     let ok = named("gesture_2").unwrap();
     assert!(text(&ok, "gesture_2.h").contains("gesture_2_step"));
     let float = package(&model, Target::Rust, &PackageOptions { float: true, ..Default::default() });

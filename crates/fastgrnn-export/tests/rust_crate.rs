@@ -5,7 +5,7 @@ mod common;
 use common::{awkward, file, model, packed, said, written};
 use fastgrnn::cells::{CELLS, Cell, CellKind, Nonlinearity};
 use fastgrnn::quantize::IntegerModel;
-use fastgrnn_export::{PackageOptions, Target, package};
+use fastgrnn_export::{ExportError, PackageOptions, Target, package};
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -84,6 +84,18 @@ fn the_crate_s_self_test_finds_a_damaged_image_and_a_wrong_score() {
     std::fs::write(out.join("model.img"), image).unwrap();
     let output = cargo(&out, target.path(), &["test", "--quiet", "--test", "golden"]);
     assert!(!output.status.success() && said(&output).contains("Checksum"), "{}", said(&output));
+}
+
+#[test]
+fn the_smallest_budget_that_is_accepted_compiles() {
+    // An odd number of words of 16 bits before those of 32.
+    let odd = model(vec![Cell::new(CellKind::FastGrnn, 3, 5)], 3, 1.0, 1);
+    let with = |max_ram| package(&odd, Target::Rust, &PackageOptions { max_ram, ..Default::default() });
+    let Err(ExportError::Ram { needed, .. }) = with(Some(1)) else { panic!("a byte was enough") };
+    let folder = written(&with(Some(needed)).unwrap());
+    let target = tempfile::tempdir().unwrap();
+    let output = cargo(&folder.path().join("out"), target.path(), &["check", "--quiet"]);
+    assert!(output.status.success(), "{}", said(&output));
 }
 
 #[test]

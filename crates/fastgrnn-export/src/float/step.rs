@@ -62,8 +62,9 @@ pub(super) fn layers(network: &IntegerNetwork, tables: &mut Tables) -> Layers {
         }
         false => "0.0f",
     };
-    let reset =
-        format!("    uint16_t i;\n    for (i = 0; i < {count}; i++)\n        state->values[i] = {from};\n");
+    let reset = format!(
+        "    uint16_t i;\n    for (i = 0; i < {count}; i++) {{\n        state->values[i] = {from};\n        FENCE();\n    }}\n"
+    );
     Layers { functions, step, reset }
 }
 

@@ -20,6 +20,13 @@
 #define REAL(p) (*(p))
 #endif
 
+/* Keeps compilers from making a loop a call of memset or memcpy. */
+#if defined(__GNUC__)
+#define FENCE() __asm__ volatile("" ::: "memory")
+#else
+#define FENCE() ((void)0)
+#endif
+
 @tables@
 @kernels@@curves@@layers@void @name@_reset(@name@_state *state)
 {

@@ -8,6 +8,7 @@ mod header;
 mod windows;
 
 pub(crate) use header::header;
+pub(crate) use windows::RANDOM;
 pub use windows::Windows;
 
 use crate::ExportError;
@@ -15,7 +16,7 @@ use crate::float;
 use fastgrnn::quantize::IntegerModel;
 use serde::Serialize;
 
-/// Bytes of flash that golden vectors may take; a single frame may exceed it.
+/// Bytes of flash that golden vectors may take; two frames of a single window may exceed it.
 pub const MOST_BYTES: usize = 4096;
 /// Stands for "any class" where floats are too close to call.
 const ANY_CLASS: u16 = u16::MAX;

@@ -11,6 +11,15 @@ const STEPS: usize = 32;
 /// Most steps of a random window before it is cut to the room there is.
 const MOST_STEPS: usize = 4096;
 
+/// Frames that a window keeps, if it has them, before a further window gets room.
+const FRAMES: usize = 16;
+/// Frames that a window keeps whatever their size: the first starts from the zero state, which no
+/// recurrent weight reaches.
+const FEWEST: usize = 2;
+
+/// How the origin of windows begins that nobody recorded.
+pub(crate) const RANDOM: &str = "random counts";
+
 /// Windows of counts and where they come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Windows {
@@ -22,7 +31,7 @@ pub struct Windows {
 
 impl Windows {
     /// `n` windows of seeded random counts: most as if from the data that the model was made for,
-    /// every sixteenth frame at the limits of 16 bits.
+    /// every sixteenth frame at the limits of 16 bits, in the first window from its first frame on.
     pub fn random(model: &IntegerModel, n: usize, seed: u64) -> Self {
         let input = &model.network.input;
         let steps = if model.model.steps == 0 { STEPS } else { model.model.steps.min(MOST_STEPS) };
@@ -37,7 +46,8 @@ impl Windows {
         let window = |w: usize| -> Vec<i16> {
             let mut rng = Rng::keyed(seed, &[w as u64]);
             let mut frame = |t: usize| -> Vec<i16> {
-                let limits = t % 16 == 15;
+                // Early, so that they outlive the cut; in every other window from a state in use.
+                let limits = t % 16 == w % 2 * 2;
                 (0..input.factors.len())
                     .map(|d| match limits {
                         true if rng.uniform() < 0.5 => i16::MIN,
@@ -48,7 +58,7 @@ impl Windows {
             };
             (0..steps).flat_map(&mut frame).collect()
         };
-        Self { counts: (0..n).map(window).collect(), origin: format!("random counts, seed {seed}") }
+        Self { counts: (0..n).map(window).collect(), origin: format!("{RANDOM}, seed {seed}") }
     }
 
     /// `n` sequences spread over `x`, which is in the data's units, as counts. `name` is what `x`
@@ -70,8 +80,8 @@ impl Windows {
         Ok(Self { counts: chosen.iter().map(window).collect(), origin })
     }
 
-    /// The windows cut to as many frames as there is room for; fewer windows if even one frame of
-    /// each is too much.
+    /// As many windows as there is room for with [`FRAMES`] frames, cut to their share of the room.
+    /// There is at least one, of at least [`FEWEST`] frames if it has them.
     pub(super) fn cut(&self, features: usize, outputs: usize) -> Result<Vec<Vec<i16>>, ExportError> {
         if let Some(odd) = self.counts.iter().find(|w| w.len() % features != 0) {
             return Err(ExportError::Window { found: odd.len(), features });
@@ -81,9 +91,15 @@ impl Windows {
             return Err(ExportError::NoWindow);
         }
         let frame = 2 * features;
-        windows.truncate((MOST_BYTES / (frame + overhead(outputs))).max(1));
-        let room = MOST_BYTES / windows.len();
-        let frames = (room.saturating_sub(overhead(outputs)) / frame).max(1);
+        let mut taken = 0;
+        let fits = |w: &&&Vec<i16>| {
+            taken += (w.len() / features).min(FRAMES) * frame + overhead(outputs);
+            taken <= MOST_BYTES
+        };
+        let kept = windows.iter().take_while(fits).count().max(1);
+        windows.truncate(kept);
+        let share = (MOST_BYTES / kept).saturating_sub(overhead(outputs)) / frame;
+        let frames = share.max(if kept > 1 { FRAMES } else { FEWEST });
         Ok(windows.into_iter().map(|w| w[..w.len().min(frames * features)].to_vec()).collect())
     }
 }
@@ -91,4 +107,30 @@ impl Windows {
 /// Bytes of a window besides its counts: scores, class, number of steps, confidence.
 pub(super) fn overhead(outputs: usize) -> usize {
     4 * outputs + 5
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MOST_BYTES, Windows};
+
+    /// Frames of each window after the cut.
+    fn frames(lengths: &[usize], features: usize) -> Vec<usize> {
+        let counts = lengths.iter().map(|n| vec![0; n * features]).collect();
+        let windows = Windows { counts, origin: String::new() };
+        windows.cut(features, 2).unwrap().iter().map(|w| w.len() / features).collect()
+    }
+
+    #[test]
+    fn windows_are_dropped_before_frames() {
+        assert_eq!(frames(&[50; 100], 60), [16, 16]);
+        assert_eq!(frames(&[50; 100], 500), [4]);
+        assert_eq!(frames(&[2, 2, 1, 40], 90), [2, 2, 1, 16], "short ones leave their room");
+    }
+
+    #[test]
+    fn two_frames_are_kept_whatever_their_size() {
+        assert!(2 * 2 * 3000 > MOST_BYTES);
+        assert_eq!(frames(&[50; 100], 3000), [2]);
+        assert_eq!(frames(&[1, 50], 3000), [1]);
+    }
 }

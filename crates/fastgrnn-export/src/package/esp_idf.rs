@@ -13,7 +13,7 @@ pub(super) fn files(parts: &Parts) -> Vec<File> {
         ),
         File::new(
             "examples/classify/sdkconfig.defaults",
-            parts.fill("CONFIG_ESP_MAIN_TASK_STACK_SIZE=@stack@\n"),
+            parts.fill("CONFIG_ESP_MAIN_TASK_STACK_SIZE=@esp_stack@\n"),
         ),
         File::new(
             "examples/classify/main/CMakeLists.txt",

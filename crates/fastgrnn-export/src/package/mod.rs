@@ -24,6 +24,7 @@ use crate::float::float_source;
 use crate::golden::{Golden, Windows};
 use fastgrnn::quantize::IntegerModel;
 use parts::Parts;
+use std::collections::HashSet;
 
 /// What a package is made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -179,5 +180,10 @@ pub fn package(
     };
     files.push(File::new(format!("{}_golden.json", parts.name()), parts.golden.json()));
     files.push(File::new("README.md", readme::text(&parts)));
+    let mut paths = HashSet::new();
+    // Some file systems do not tell upper from lower case.
+    if !files.iter().all(|f| paths.insert(f.path.to_lowercase())) {
+        return Err(ExportError::NameTaken { name: parts.facts.name });
+    }
     Ok(Package { files, facts: parts.facts })
 }

@@ -1,10 +1,10 @@
 //! What all packages are put together from.
 
-use super::{Facts, File, PackageOptions, Target};
+use super::{Facts, File, GOLDEN_WINDOWS, PackageOptions, Target};
 use crate::ExportError;
-use crate::c::CSource;
+use crate::c::{CSource, Optimize};
 use crate::fill::fill;
-use crate::golden::{Golden, header};
+use crate::golden::{Golden, RANDOM, header};
 use crate::plain;
 use fastgrnn::quantize::IntegerModel;
 use fastgrnn::report::number;
@@ -15,6 +15,10 @@ const STEPS: usize = 32;
 /// Features that an example lists one by one.
 const LISTED: usize = 16;
 
+/// What ESP-IDF gives the main task, and what its `printf` and drivers take beside a network.
+const ESP_STACK: usize = 3584;
+const ESP_CALLS: usize = 2560;
+
 /// A model, its C, its golden vectors, and the values that templates name.
 pub(super) struct Parts<'a> {
     pub model: &'a IntegerModel,
@@ -22,6 +26,10 @@ pub(super) struct Parts<'a> {
     pub golden: Golden,
     pub facts: Facts,
     pub max_ram: Option<usize>,
+    /// Whether weights are constants in the code instead of tables.
+    pub straight: bool,
+    /// Flags of `export` besides the target and the name, each with a space before it.
+    pub flags: String,
     values: Vec<(&'static str, String)>,
 }
 
@@ -35,7 +43,10 @@ impl<'a> Parts<'a> {
     ) -> Result<Self, ExportError> {
         let view = model.view();
         let (data_bytes, state_bytes, scratch_bytes) = match target {
-            Target::Rust => (model.image().len(), 2 * view.memory_len(), 4 * view.scratch_len()),
+            // Words of 32 bits follow those of 16 in `Memory`.
+            Target::Rust => {
+                (model.image().len(), (2 * view.memory_len()).next_multiple_of(4), 4 * view.scratch_len())
+            }
             _ => (core.data_bytes, core.state_bytes, core.scratch_bytes),
         };
         let needed = state_bytes + scratch_bytes + 2 * view.inputs() + 4 * view.outputs();
@@ -59,7 +70,17 @@ impl<'a> Parts<'a> {
             model_sha256: hash.iter().map(|b| format!("{b:02x}")).collect(),
             golden: (&golden).into(),
         };
-        let mut parts = Self { model, core, golden, facts, max_ram: options.max_ram, values: Vec::new() };
+        let straight = options.optimize == Optimize::Speed && !options.float && target != Target::Rust;
+        let mut parts = Self {
+            model,
+            core,
+            golden,
+            facts,
+            max_ram: options.max_ram,
+            straight,
+            flags: flags(options, straight),
+            values: Vec::new(),
+        };
         parts.values = parts.common();
         Ok(parts)
     }
@@ -130,6 +151,7 @@ impl<'a> Parts<'a> {
         // Two states, a frame, scores, the buffers of a step, and calls.
         let stack =
             2 * facts.state_bytes + facts.scratch_bytes + 2 * facts.features + 8 * facts.outputs + 1024;
+        let rounded = |bytes: usize| (bytes.div_ceil(512) * 512).to_string();
         vec![
             ("name", facts.name.clone()),
             ("NAME", facts.name.to_uppercase()),
@@ -139,7 +161,8 @@ impl<'a> Parts<'a> {
             ("steps", self.steps().to_string()),
             ("sha256", facts.model_sha256.clone()),
             ("golden_hash", facts.golden.hash.clone()),
-            ("stack", (stack.div_ceil(512) * 512).to_string()),
+            ("stack", rounded(stack)),
+            ("esp_stack", rounded(ESP_STACK.max(stack + ESP_CALLS))),
             ("readings", self.readings()),
             ("summary", self.summary()),
         ]
@@ -178,6 +201,23 @@ impl<'a> Parts<'a> {
             self.facts.features
         )
     }
+}
+
+/// The flags that were not left at their defaults.
+fn flags(options: &PackageOptions, straight: bool) -> String {
+    let windows = options.windows.as_ref();
+    let recorded = windows.is_some_and(|w| !w.origin.starts_with(RANDOM));
+    let golden = windows.map(|w| w.counts.len()).filter(|&n| n != GOLDEN_WINDOWS);
+    [
+        options.float.then(|| " --float".to_owned()),
+        straight.then(|| " --optimize speed".to_owned()),
+        options.max_ram.map(|most| format!(" --max-ram {most}")),
+        golden.map(|n| format!(" --golden {n}")),
+        recorded.then(|| " --dataset DATA".to_owned()),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 /// Labels in C.

@@ -2,8 +2,10 @@
 
 use super::Parts;
 use crate::plain::markdown;
+use fastgrnn::device::{Board, Form, Load};
 use fastgrnn::model::Task;
 use fastgrnn::report::{count, number};
+use fastgrnn_runtime::int::Meaning;
 
 /// Rows of a table of features or classes; more are counted instead of listed.
 const ROWS: usize = 64;
@@ -26,6 +28,7 @@ pub(super) fn text(parts: &Parts) -> String {
         ("frame", frame(parts)),
         ("results", results(parts)),
         ("sizes", sizes(parts)),
+        ("boards", boards(parts)),
         ("macs", count(facts.macs_per_step as u64)),
         ("golden", golden(parts)),
         ("origin", origin(parts)),
@@ -79,7 +82,10 @@ fn frame(parts: &Parts) -> String {
         text.push_str(&format!("| {d} | {} | {} |\n", markdown(&parts.feature(d)), parts.lsb(d)));
     }
     if features > ROWS {
-        text.push_str(&format!("\n{} more: see `countValue`s of `info --json`.\n", features - ROWS));
+        text.push_str(&format!(
+            "\n{} more: see `scales.input_lsb` of `fastgrnn info MODEL --json`.\n",
+            features - ROWS
+        ));
     }
     text.push_str("\nA sensor with another unit needs its readings multiplied first, or the model made for it: `fastgrnn quantize --input-lsb`.\n");
     text
@@ -98,7 +104,14 @@ fn results(parts: &Parts) -> String {
         }
         return text;
     }
-    let mut text = format!("{unit} The class is the largest score's; its confidence goes from 0 to 255.\n\n");
+    let rule = match parts.model.network.meaning {
+        Meaning::Binary => "There is one score: the class is 1 if it is above 0, else 0.",
+        Meaning::OneAgainstAll => {
+            "Each score tells its class from all others; the class is the largest score's."
+        }
+        Meaning::Classes | Meaning::Values => "The class is the largest score's.",
+    };
+    let mut text = format!("{unit} {rule} The confidence goes from 0 to 255.\n\n");
     text.push_str("| class | label |\n| --- | --- |\n");
     for (k, label) in facts.labels.iter().enumerate().take(ROWS) {
         text.push_str(&format!("| {k} | {} |\n", markdown(label)));
@@ -113,6 +126,9 @@ fn sizes(parts: &Parts) -> String {
     let facts = &parts.facts;
     let (constants, buffers) = match facts.target {
         "rust" => ("the image, in flash", "buffers of a step, in `Memory` as well"),
+        _ if parts.straight => {
+            ("constants, in flash; weights are in the code", "buffers of a step, on the stack")
+        }
         _ => ("constants, in flash", "buffers of a step, on the stack"),
     };
     let row = |what: &str, bytes: usize| format!("| {what} | {} |\n", count(bytes as u64));
@@ -126,6 +142,31 @@ fn sizes(parts: &Parts) -> String {
         row("golden vectors, only with the self-test", facts.golden.bytes),
     ]
     .concat()
+}
+
+/// What the C code takes on boards; nothing of a network that is no integer C code.
+fn boards(parts: &Parts) -> String {
+    if parts.facts.arithmetic == "float" || ["rust", "wasm"].contains(&parts.facts.target) {
+        return String::new();
+    }
+    let load = Load::of_model(parts.model);
+    let form = if parts.straight { Form::Straight } else { Form::Loops };
+    let row = |board: Board| {
+        let estimate = load.in_form(board, form)?;
+        let ms = estimate.ms_per_step().map_or("–".to_owned(), number);
+        let fits = if estimate.fits() { "yes" } else { "no" };
+        let (flash, ram) = (count(estimate.flash_bytes() as u64), count(estimate.ram_bytes() as u64));
+        Some(format!("| {} | {flash} | {ram} | {ms} | {fits} |\n", board.facts().name))
+    };
+    let rows: String = Board::ALL.into_iter().filter_map(row).collect();
+    if rows.is_empty() {
+        return rows;
+    }
+    format!(
+        "Derived from the network's shape, not measured; flash with code, RAM with stack, without the golden vectors:\n\n\
+         | board | flash (derived) | RAM (derived) | ms a step (derived) | fits |\n\
+         | --- | --- | --- | --- | --- |\n{rows}\n"
+    )
 }
 
 fn golden(parts: &Parts) -> String {
@@ -146,11 +187,11 @@ fn origin(parts: &Parts) -> String {
         name => format!(", trained on {}", markdown(name)),
     };
     format!(
-        "`fastgrnn export --target {}{} --name {}` of fastgrnn {}{data}. SHA-256 of the device image, which holds every number \
+        "`fastgrnn export MODEL --target {} --name {}{}` of fastgrnn {}{data}. SHA-256 of the device image, which holds every number \
          of the network: `{}`.",
         parts.facts.target,
-        if parts.facts.arithmetic == "float" { " --float" } else { "" },
         parts.facts.name,
+        parts.flags,
         env!("CARGO_PKG_VERSION"),
         parts.facts.model_sha256
     )

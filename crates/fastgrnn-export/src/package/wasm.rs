@@ -2,6 +2,8 @@
 
 use super::{File, Parts};
 use crate::ExportError;
+use fastgrnn::model::Task;
+use fastgrnn_runtime::int::Meaning;
 use serde_json::json;
 use std::io;
 use std::path::Path;
@@ -24,12 +26,20 @@ pub(super) fn files(parts: &Parts) -> Result<Vec<File>, ExportError> {
     let features: Vec<_> = (0..facts.features)
         .map(|d| json!({ "name": parts.feature(d), "countValue": parts.model.network.input.lsb.get(d) }))
         .collect();
+    // Of a regression: what makes values of scores.
+    let (mean, scale) = match &parts.model.model.task {
+        Task::Values { mean, scale } => (Some(mean), Some(scale)),
+        Task::Classes { .. } => (None, None),
+    };
     let about = json!({
         "name": name,
         "features": features,
         "outputs": facts.outputs,
         "labels": facts.labels,
         "scoreBits": facts.score_bits,
+        "meaning": meaning(parts.model.network.meaning),
+        "mean": mean,
+        "scale": scale,
         "steps": parts.steps(),
         "sha256": facts.model_sha256,
     });
@@ -46,6 +56,16 @@ pub(super) fn files(parts: &Parts) -> Result<Vec<File>, ExportError> {
         File::new("package.json", parts.fill(include_str!("../templates/wasm/package.json"))),
     ]);
     Ok(files)
+}
+
+/// What scores are, for JavaScript.
+fn meaning(meaning: Meaning) -> &'static str {
+    match meaning {
+        Meaning::Classes => "classes",
+        Meaning::Binary => "binary",
+        Meaning::OneAgainstAll => "one-against-all",
+        Meaning::Values => "values",
+    }
 }
 
 /// Compiles the core and its shell.

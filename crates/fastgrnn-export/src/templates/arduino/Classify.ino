@@ -36,8 +36,14 @@ void setup() {
 }
 
 void loop() {
-  if ((long)(micros() - next_frame) < 0) {
+  long late = (long)(micros() - next_frame);
+  if (late < 0) {
     return;
+  }
+  if (late > (long)PERIOD) {
+    // Frames were missed; catching up would only read the same moment several times.
+    @name@_put_text(@NAME@_TEXT("too slow\r\n"), put);
+    next_frame = micros();
   }
   next_frame += PERIOD;
 

@@ -17,6 +17,13 @@
 #define BYTE(p) (*(p))
 #endif
 
+/* Keeps compilers from making a loop a call of memset or memcpy, which a bare board may not have. */
+#if defined(__GNUC__)
+#define FENCE() __asm__ volatile("" ::: "memory")
+#else
+#define FENCE() ((void)0)
+#endif
+
 /* FNV-1a. */
 static void add_to_hash(uint32_t *hash, int32_t score)
 {
@@ -40,8 +47,10 @@ void @name@_golden_frame(uint16_t window, uint16_t step, int16_t *counts)
     for (w = 0; w < window; w++)
         at += steps_of(w) * (uint16_t)FEATURES;
     at += step * (uint16_t)FEATURES;
-    for (d = 0; d < FEATURES; d++)
+    for (d = 0; d < FEATURES; d++) {
         counts[d] = (int16_t)WORD(&at[d]);
+        FENCE();
+    }
 }
 
 /* One step of a golden window; scores are the new ones. */
@@ -91,8 +100,10 @@ static void start(@name@_state *state)
 {
     unsigned char *bytes = (unsigned char *)state;
     uint16_t i;
-    for (i = 0; i < sizeof(@name@_state); i++)
+    for (i = 0; i < sizeof(@name@_state); i++) {
         bytes[i] = 0xA5;
+        FENCE();
+    }
     @name@_init(state);
 }
 
@@ -125,7 +136,11 @@ static uint16_t test_windows(@name@_state *state, void (*put)(char))
     @name@_put_text(@NAME@_TEXT("hash of all scores "), put);
     @name@_put_hex(hash, put);
     put(' ');
-    k = @NAME@_GOLDEN_TOLERANCE == 0 && hash != @NAME@_GOLDEN_HASH;
+    if (@NAME@_GOLDEN_TOLERANCE > 0) {
+        @name@_put_text(@NAME@_TEXT("(not compared)\r\n"), put);
+        return wrong;
+    }
+    k = hash != @NAME@_GOLDEN_HASH;
     put_verdict(k, put);
     return (uint16_t)(wrong + k);
 }

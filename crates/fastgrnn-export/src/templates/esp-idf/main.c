@@ -18,6 +18,9 @@
 #define STEPS @steps@
 #define TIMED_STEPS 64
 
+/* Does not compile where PERIOD is less than a tick: raise CONFIG_FREERTOS_HZ. */
+typedef char period_is_at_least_one_tick[pdMS_TO_TICKS(PERIOD) >= 1 ? 1 : -1];
+
 static @name@_state state;
 
 /* FILL IN: the raw reading of a feature, in counts (README.md says what a count is worth). */
@@ -52,8 +55,10 @@ static void time_steps(void)
 
 void app_main(void)
 {
+    TickType_t last;
     (void)@name@_selftest(put);
     time_steps();
+    last = xTaskGetTickCount();
     for (;;) {
         int32_t scores[@NAME@_OUTPUTS];
         uint8_t confidence;
@@ -61,9 +66,10 @@ void app_main(void)
         @name@_reset(&state);
         for (t = 0; t < STEPS; t++) {
             int16_t counts[FEATURES];
+            /* From frame to frame, however long a step takes. */
+            vTaskDelayUntil(&last, pdMS_TO_TICKS(PERIOD));
             read_frame(counts);
             @name@_step(&state, counts);
-            vTaskDelay(pdMS_TO_TICKS(PERIOD));
         }
         winner = @name@_classify(&state, scores, &confidence);
         @name@_put_result(winner, scores, confidence, put);

@@ -28,8 +28,9 @@ export class Model {
   #counts;
   #scores;
 
-  constructor(module) {
-    this.#calls = new WebAssembly.Instance(module, {}).exports;
+  // Of a WebAssembly.Instance; load() makes one.
+  constructor(instance) {
+    this.#calls = instance.exports;
     const { memory, counts, scores } = this.#calls;
     this.#counts = new Int16Array(memory.buffer, counts(), about.features.length);
     this.#scores = new Int32Array(memory.buffer, scores(), about.outputs);
@@ -69,8 +70,9 @@ export class Model {
 
 // A model from a URL, a Response, bytes or a WebAssembly.Module; by default from beside this file.
 export async function load(source = new URL('./@name@.wasm', import.meta.url)) {
-  if (source instanceof WebAssembly.Module) return new Model(source);
-  return new Model(await WebAssembly.compile(await moduleBytes(source)));
+  const compiled = source instanceof WebAssembly.Module;
+  const module = compiled ? source : await WebAssembly.compile(await moduleBytes(source));
+  return new Model(await WebAssembly.instantiate(module, {}));
 }
 
 // The golden vectors against this engine. Returns { wrong, hash, windows }; wrong should be 0.

@@ -17,6 +17,8 @@
 
 static @name@_state state;
 
+K_TIMER_DEFINE(frame_timer, NULL, NULL);
+
 /* FILL IN: the raw reading of a feature, in counts (README.md says what a count is worth). */
 static int16_t read_sensor(uint16_t feature)
 {
@@ -44,13 +46,14 @@ static void time_steps(void)
     for (i = 0; i < TIMED_STEPS; i++)
         @name@_step(&state, counts);
     taken = k_cycle_get_32() - start;
-    printk("%u microseconds a step\n", (unsigned int)k_cyc_to_us_floor32(taken / TIMED_STEPS));
+    printk("%u microseconds a step\n", (unsigned int)(k_cyc_to_us_floor32(taken) / TIMED_STEPS));
 }
 
 int main(void)
 {
     (void)@name@_selftest(put);
     time_steps();
+    k_timer_start(&frame_timer, K_MSEC(PERIOD), K_MSEC(PERIOD));
     for (;;) {
         int32_t scores[@NAME@_OUTPUTS];
         uint8_t confidence;
@@ -58,9 +61,11 @@ int main(void)
         @name@_reset(&state);
         for (t = 0; t < STEPS; t++) {
             int16_t counts[FEATURES];
+            /* From frame to frame, however long a step takes. */
+            if (k_timer_status_sync(&frame_timer) > 1)
+                printk("too slow: a frame was missed\n");
             read_frame(counts);
             @name@_step(&state, counts);
-            k_msleep(PERIOD);
         }
         winner = @name@_classify(&state, scores, &confidence);
         @name@_put_result(winner, scores, confidence, put);

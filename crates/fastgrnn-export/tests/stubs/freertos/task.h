@@ -2,5 +2,6 @@
 #ifndef TASK_STUB_H
 #define TASK_STUB_H
 #include "FreeRTOS.h"
-void vTaskDelay(TickType_t ticks);
+TickType_t xTaskGetTickCount(void);
+void vTaskDelayUntil(TickType_t *last, TickType_t ticks);
 #endif
