@@ -81,7 +81,8 @@ impl Windows {
     }
 
     /// As many windows as there is room for with [`FRAMES`] frames, cut to their share of the room.
-    /// There is at least one, of at least [`FEWEST`] frames if it has them.
+    /// There is at least one, of at least [`FEWEST`] frames if it has them;
+    /// windows that have not come last.
     pub(super) fn cut(&self, features: usize, outputs: usize) -> Result<Vec<Vec<i16>>, ExportError> {
         if let Some(odd) = self.counts.iter().find(|w| w.len() % features != 0) {
             return Err(ExportError::Window { found: odd.len(), features });
@@ -90,6 +91,7 @@ impl Windows {
         if windows.is_empty() {
             return Err(ExportError::NoWindow);
         }
+        windows.sort_by_key(|w| w.len() < FEWEST * features);
         let frame = 2 * features;
         let mut taken = 0;
         let fits = |w: &&&Vec<i16>| {
@@ -124,13 +126,14 @@ mod tests {
     fn windows_are_dropped_before_frames() {
         assert_eq!(frames(&[50; 100], 60), [16, 16]);
         assert_eq!(frames(&[50; 100], 500), [4]);
-        assert_eq!(frames(&[2, 2, 1, 40], 90), [2, 2, 1, 16], "short ones leave their room");
+        assert_eq!(frames(&[2, 2, 1, 40], 90), [2, 2, 16, 1], "short ones leave their room");
     }
 
     #[test]
     fn two_frames_are_kept_whatever_their_size() {
         const { assert!(2 * 2 * 3000 > MOST_BYTES) };
         assert_eq!(frames(&[50; 100], 3000), [2]);
-        assert_eq!(frames(&[1, 50], 3000), [1]);
+        assert_eq!(frames(&[1, 50], 3000), [2], "a window of one frame comes last");
+        assert_eq!(frames(&[1], 3000), [1]);
     }
 }
