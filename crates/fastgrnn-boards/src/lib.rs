@@ -38,7 +38,7 @@ mod work;
 
 pub use error::BoardError;
 pub use measure::{Options, has_wait_states, measure};
-pub use outcome::{NO_STATES, Outcome, hash, outcomes, with_state};
+pub use outcome::{Outcome, hash, outcomes, outcomes_of};
 pub use report::{BoardReport, Compare, Mismatch};
 pub use spec::{favours, missing_tools};
 pub use tools::stop;

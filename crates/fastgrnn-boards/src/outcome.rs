@@ -1,7 +1,7 @@
 //! What a network says of a window, on the host and on a board, and the files between them.
 
 use crate::BoardError;
-use fastgrnn::quantize::IntegerModel;
+use fastgrnn::quantize::{HostModel, IntegerModel};
 
 /// Scores, class and confidence of one window.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +33,11 @@ pub struct Outcome {
 /// # Ok::<(), fastgrnn::quantize::QuantizeError>(())
 /// ```
 pub fn outcomes(model: &IntegerModel, windows: &[Vec<i16>]) -> Vec<Outcome> {
-    let view = model.view();
+    outcomes_of(&model.view(), windows)
+}
+
+/// The same of a device image, as the runtime sees it.
+pub fn outcomes_of(view: &HostModel, windows: &[Vec<i16>]) -> Vec<Outcome> {
     let (mut memory, mut scratch) = (vec![0; view.memory_len()], vec![0; view.scratch_len()]);
     let outcome = |window: &Vec<i16>| {
         let mut scores = vec![0; view.outputs()];
@@ -58,10 +62,10 @@ pub fn outcomes(model: &IntegerModel, windows: &[Vec<i16>]) -> Vec<Outcome> {
 }
 
 /// [`Outcome::states`] before the first step.
-pub const NO_STATES: u32 = 0x811c_9dc5;
+const NO_STATES: u32 = 0x811c_9dc5;
 
 /// [`Outcome::states`] after one more step.
-pub fn with_state(states: u32, state: &[i16]) -> u32 {
+fn with_state(states: u32, state: &[i16]) -> u32 {
     let bytes = state.iter().flat_map(|v| v.to_le_bytes());
     bytes.fold(states, |h, b| (h ^ u32::from(b)).wrapping_mul(0x0100_0193))
 }

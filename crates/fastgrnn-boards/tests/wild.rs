@@ -4,58 +4,27 @@
 #[allow(dead_code)] // its model is for other tests
 mod common;
 /// The oracle's generator of networks that a reader accepts.
-#[path = "."]
-mod integer {
-    #![allow(dead_code)]
-    #[path = "../../fastgrnn/tests/integer/image.rs"]
-    pub mod image;
-    #[path = "../../fastgrnn/tests/integer/network.rs"]
-    pub mod network;
-    #[path = "../../fastgrnn/tests/integer/random.rs"]
-    pub mod random;
-    #[path = "../../fastgrnn/tests/integer/rules.rs"]
-    pub mod rules;
-}
+#[path = "../../fastgrnn/tests/integer/generator.rs"]
+mod integer;
 #[path = "../../fastgrnn-export/tests/c_core/networks.rs"]
 mod networks;
 
 use common::runs;
 use fastgrnn::device::Board;
 use fastgrnn::quantize::HostModel;
-use fastgrnn_boards::{NO_STATES, Options, Outcome, measure, with_state};
+use fastgrnn_boards::{Options, measure, outcomes_of};
 use fastgrnn_export::{COptions, Optimize, c_source};
 use integer::random::{CELLS, Case, Manner, case, network};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 
-/// What the host makes of each window, one frame longer than the one before.
-fn expected(image: &[u8], windows: &[Vec<i16>], features: usize) -> Vec<Outcome> {
-    let model = HostModel::read(image).expect("the generator draws networks that are accepted");
-    let outcome = |window: &Vec<i16>| {
-        let (mut memory, mut scratch) = (vec![0; model.memory_len()], vec![0; model.scratch_len()]);
-        let mut state = model.start(&mut memory, &mut scratch).unwrap();
-        let mut states = NO_STATES;
-        for counts in window.chunks(features) {
-            model.step(&mut state, counts).unwrap();
-            states = with_state(states, state.layers());
-        }
-        let mut scores = vec![0; model.outputs()];
-        model.scores(&state, &mut scores).unwrap();
-        let decision = model.decide(&scores);
-        Outcome {
-            scores,
-            class: decision.class as u16,
-            confidence: decision.confidence,
-            states: Some(states),
-        }
-    };
-    windows.iter().map(outcome).collect()
-}
-
 fn agree(board: Board, network: &integer::network::Network, inputs: &[Vec<i16>], about: &str) {
     let network = networks::integer_network(network);
+    // Each window one frame longer than the one before.
     let windows: Vec<Vec<i16>> = (0..=inputs.len()).map(|n| inputs[..n].concat()).collect();
-    let expected = expected(&network.image(), &windows, network.input.factors.len());
+    let image = network.image();
+    let model = HostModel::read(&image).expect("the generator draws networks that are accepted");
+    let expected = outcomes_of(&model, &windows);
     // Straight code of these networks is more than an Uno holds.
     let made_for: &[Optimize] =
         if board == Board::Uno { &[Optimize::Size] } else { &[Optimize::Size, Optimize::Speed] };

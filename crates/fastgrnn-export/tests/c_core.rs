@@ -1,18 +1,8 @@
 //! The generated C against the runtime: random networks of every cell, every bit of every step.
 
 /// The oracle's generator of networks that a reader accepts.
-#[path = "."]
-mod integer {
-    #![allow(dead_code)]
-    #[path = "../../fastgrnn/tests/integer/image.rs"]
-    pub mod image;
-    #[path = "../../fastgrnn/tests/integer/network.rs"]
-    pub mod network;
-    #[path = "../../fastgrnn/tests/integer/random.rs"]
-    pub mod random;
-    #[path = "../../fastgrnn/tests/integer/rules.rs"]
-    pub mod rules;
-}
+#[path = "../../fastgrnn/tests/integer/generator.rs"]
+mod integer;
 #[path = "c_core/networks.rs"]
 mod networks;
 

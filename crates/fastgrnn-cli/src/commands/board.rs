@@ -27,9 +27,9 @@ const SAMPLES: usize = 100;
 struct Answer<'a> {
     boards: Vec<BoardReport>,
     /// Boards that were not named but included in `all`, and have no room.
-    does_not_fit: Vec<TooSmall>,
+    does_not_fit: Vec<Problem>,
     /// Boards whose run failed, where others were asked for as well.
-    failed: Vec<TooSmall>,
+    failed: Vec<Problem>,
     dataset: &'a str,
     split: &'a str,
     windows: usize,
@@ -40,7 +40,7 @@ struct Answer<'a> {
 }
 
 #[derive(Serialize)]
-struct TooSmall {
+struct Problem {
     board: &'static str,
     why: String,
 }
@@ -102,11 +102,11 @@ pub fn run(args: BoardArgs, console: Console) -> anyhow::Result<()> {
         match measured {
             Ok(report) => answer.boards.push(report),
             Err(Failure::Board(error @ BoardError::TooLarge { .. })) if !named(board) => {
-                answer.does_not_fit.push(TooSmall { board: id, why: error.to_string() });
+                answer.does_not_fit.push(Problem { board: id, why: error.to_string() });
             }
             // One board's failure does not take the others' figures away.
             Err(error) if boards.len() > 1 => {
-                answer.failed.push(TooSmall { board: id, why: anyhow::Error::from(error).to_string() });
+                answer.failed.push(Problem { board: id, why: anyhow::Error::from(error).to_string() });
             }
             Err(error) => return Err(error.into()),
         }

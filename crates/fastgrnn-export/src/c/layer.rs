@@ -57,6 +57,28 @@ impl<'a> Side<'a> {
     }
 }
 
+/// A layer while it is written.
+struct Writer<'a> {
+    index: usize,
+    layer: &'a IntegerLayer,
+    /// Straight code, or loops over tables.
+    in_line: bool,
+    w: Side<'a>,
+    u: Side<'a>,
+    /// The C type of the layer's input.
+    x_kind: &'static str,
+    /// The C type of what lies between factors.
+    between: &'static str,
+    /// Functions before `layerN`.
+    functions: String,
+    /// Declarations of `layerN`.
+    local: String,
+    /// Statements of `layerN`.
+    body: String,
+    /// Bytes of buffers on the stack.
+    scratch: usize,
+}
+
 /// Writes layer `index`.
 pub(super) fn code(
     index: usize,
@@ -65,41 +87,92 @@ pub(super) fn code(
     tables: &mut Tables,
     curves: &mut Curves,
 ) -> LayerCode {
-    let cell = &layer.cell;
-    let (hidden, s) = (cell.hidden, &layer.shifts);
-    let blocks = layer.w.first.rows / hidden;
-    let h = format!("state->h{index}");
     // Straight code reads whole words fastest; loops keep to 16 bits, for RAM.
     let between = if in_line { "int32_t" } else { "int16_t" };
     let x_kind = if index == 0 { between } else { "int16_t" };
-    let w = Side::new('w', &layer.w, [s.w2, s.w1], ("x", x_kind), between);
-    let u = Side::new('u', &layer.u, [s.u2, s.u1], (&h, "int16_t"), between);
-    // Once W's factor has read it, the input's buffer can hold what U's factor gives.
-    let room = |m: &IntegerMatrix| m.cols <= cell.input;
-    let shared = !in_line && index == 0 && w.second.is_some() && u.second.is_some_and(room);
-    // The product with the larger shift first: see "Why nothing overflows".
-    let sides = if w.outer >= u.outer { [&w, &u] } else { [&u, &w] };
+    let (h, s) = (format!("state->h{index}"), &layer.shifts);
+    let mut writer = Writer {
+        index,
+        layer,
+        in_line,
+        w: Side::new('w', &layer.w, [s.w2, s.w1], ("x", x_kind), between),
+        u: Side::new('u', &layer.u, [s.u2, s.u1], (&h, "int16_t"), between),
+        x_kind,
+        between,
+        functions: String::new(),
+        local: String::new(),
+        body: String::new(),
+        scratch: 0,
+    };
+    writer.projections(tables);
+    // Biases lie unit by unit, as they are read.
+    let biases = (0..layer.cell.hidden).flat_map(|k| layer.biases.iter().map(move |b| b[k]));
+    tables.words(&format!("b_{index}"), &biases.collect::<Vec<i16>>());
+    if layer.cell.kind == CellKind::FastRnnVector {
+        tables.unsigned_words(&format!("alpha_{index}"), &layer.alpha);
+    }
+    if in_line {
+        writer.straight_units(curves);
+    } else {
+        writer.looped_units(tables, curves);
+    }
+    writer.finish(tables)
+}
 
-    let mut functions = String::new();
-    let mut body = String::new();
-    let mut scratch = 0;
-    for side in [&w, &u] {
-        let Some(second) = side.second else { continue };
-        let (rank, vector) = (second.cols, &side.vector);
-        if !(shared && side.letter == 'u') {
-            scratch += if in_line { 4 } else { 2 } * rank;
-        }
-        let (input, kind) = if side.letter == 'w' { ("x", x_kind) } else { (h.as_str(), "int16_t") };
-        if in_line {
-            let function = format!("project_{}{index}", side.letter);
-            functions.push_str(&straight::projection(&function, kind, second, side.inner));
-            let _ = writeln!(body, "    {function}({input}, {vector});");
-        } else {
+impl Writer<'_> {
+    fn hidden(&self) -> usize {
+        self.layer.cell.hidden
+    }
+
+    fn blocks(&self) -> usize {
+        self.layer.w.first.rows / self.hidden()
+    }
+
+    /// Whether a GRU's last block keeps U's part of its sum apart, behind the others.
+    fn keeps_apart(&self) -> bool {
+        self.layer.cell.kind == CellKind::Gru
+    }
+
+    /// Sums of one unit.
+    fn sums(&self) -> usize {
+        self.blocks() + usize::from(self.keeps_apart())
+    }
+
+    /// The C type that counts units and ranks.
+    fn counter(&self) -> &'static str {
+        let ranks = [&self.w, &self.u].map(|side| side.second.map_or(0, |m| m.cols));
+        counter(self.hidden().max(ranks[0]).max(ranks[1]))
+    }
+
+    /// Whether U's projection lies in the input's buffer: W's has read that by then.
+    fn shares_buffer(&self) -> bool {
+        let room = |m: &IntegerMatrix| m.cols <= self.layer.cell.input;
+        !self.in_line && self.index == 0 && self.w.second.is_some() && self.u.second.is_some_and(room)
+    }
+
+    /// Products of the second factors, `mw` and `mu`.
+    fn projections(&mut self, tables: &mut Tables) {
+        let shared = self.shares_buffer();
+        let h = format!("state->h{}", self.index);
+        for side in [&self.w, &self.u] {
+            let Some(second) = side.second else { continue };
+            let (rank, vector, letter) = (second.cols, &side.vector, side.letter);
+            let is_u = letter == 'u';
+            if !(shared && is_u) {
+                self.scratch += if self.in_line { 4 } else { 2 } * rank;
+            }
+            let (input, kind) = if is_u { (h.as_str(), "int16_t") } else { ("x", self.x_kind) };
+            if self.in_line {
+                let function = format!("project_{letter}{}", self.index);
+                self.functions.push_str(&straight::projection(&function, kind, second, side.inner));
+                let _ = writeln!(self.body, "    {function}({input}, {vector});");
+                continue;
+            }
             let rows = Rows::transposed(second);
-            let table = format!("{}2_{index}", side.letter);
+            let table = format!("{letter}2_{}", self.index);
             tables.bytes(&table, &rows.bytes);
             let _ = write!(
-                body,
+                self.body,
                 "    p = {table};\n    for (k = 0; k < {rank}; k++) {{\n        row = {};\n        p = row.next;\n        {vector}[k] = saturate({});\n    }}\n",
                 rows.call("p", input),
                 rounded("row.sum", side.inner as i32)
@@ -107,131 +180,135 @@ pub(super) fn code(
         }
     }
 
-    // Biases lie unit by unit, as they are read.
-    let biases: Vec<i16> = (0..hidden).flat_map(|k| layer.biases.iter().map(move |b| b[k])).collect();
-    tables.words(&format!("b_{index}"), &biases);
-    if cell.kind == CellKind::FastRnnVector {
-        tables.unsigned_words(&format!("alpha_{index}"), &layer.alpha);
-    }
-
-    // Sums of one unit, one a block; a GRU's last block keeps U's apart, behind the others.
-    let gru = cell.kind == CellKind::Gru;
-    let sums = blocks + usize::from(gru);
-    // With U in factors nothing reads the old state once mu is there, so the new one replaces it.
-    let (target, after) = if layer.u.second.is_some() || in_line {
-        (format!("{h}[k]"), String::new())
-    } else {
-        scratch += 2 * hidden;
-        (
-            "next[k]".to_string(),
-            format!(
-                "    for (k = 0; k < {hidden}; k++) {{\n        {h}[k] = next[k];\n        FG_FENCE(); /* no call of memcpy */\n    }}\n"
-            ),
-        )
-    };
-    let counter = counter(
-        hidden
-            .max(layer.w.second.as_ref().map_or(0, |m| m.cols))
-            .max(layer.u.second.as_ref().map_or(0, |m| m.cols)),
-    );
-    let unit = update::code(index, layer, &target, curves);
-
-    let mut local = String::new();
-    if in_line {
-        functions.push_str(&straight::sums(index, sides, hidden, blocks, gru));
-        scratch += 4 * sums * hidden;
-        let _ = writeln!(local, "    int32_t sum[{}];", sums * hidden);
+    /// All sums as straight code, then every unit.
+    fn straight_units(&mut self, curves: &mut Curves) {
+        let (index, hidden, sums, counter) = (self.index, self.hidden(), self.sums(), self.counter());
+        let unit = update::code(index, self.layer, &format!("state->h{index}[k]"), curves);
+        // The product with the larger shift first: see "Why nothing overflows".
+        let sides = if self.w.outer >= self.u.outer { [&self.w, &self.u] } else { [&self.u, &self.w] };
+        let code = straight::sums(index, sides, hidden, self.blocks(), self.keeps_apart());
+        self.functions.push_str(&code);
+        self.scratch += 4 * sums * hidden;
+        let _ = writeln!(self.local, "    int32_t sum[{}];", sums * hidden);
         let _ = writeln!(
-            body,
+            self.body,
             "    sums{index}({}, {}, sum);\n    units{index}(state, sum);",
-            w.vector, u.vector
+            self.w.vector, self.u.vector
         );
         // By itself: among products, registers would be short.
         let _ = write!(
-            functions,
+            self.functions,
             "FG_ALONE void units{index}(@NAME@_state *state, const int32_t *sum)\n{{\n    const int16_t *bias = b_{index};\n    {counter} k;\n{}    for (k = 0; k < {hidden}; k++) {{\n{}        sum += {sums};\n    }}\n}}\n\n",
             unit.constants, unit.text
         );
-    } else {
-        // Unit by unit: its rows of all blocks, one after the other.
+    }
+
+    /// Unit by unit: its rows of all blocks, one after the other, then its rule.
+    fn looped_units(&mut self, tables: &mut Tables, curves: &mut Curves) {
+        let (index, hidden, blocks, sums) = (self.index, self.hidden(), self.blocks(), self.sums());
+        let h = format!("state->h{index}");
+        // With U in factors nothing reads the old state once mu is there: the new one replaces it.
+        let in_place = self.u.second.is_some();
+        let target = if in_place { format!("{h}[k]") } else { "next[k]".to_string() };
+        let unit = update::code(index, self.layer, &target, curves);
         let order: Vec<usize> = (0..hidden).flat_map(|k| (0..blocks).map(move |b| b * hidden + k)).collect();
         let mut row = |side: &Side| {
             let rows = Rows::ordered(side.first, &order);
-            let table = format!("{}1_{index}", side.letter);
-            tables.bytes(&table, &rows.bytes);
-            let _ = writeln!(local, "    const int8_t *{0} = {0}1_{index};", side.letter);
+            tables.bytes(&format!("{}1_{index}", side.letter), &rows.bytes);
+            let _ = writeln!(self.local, "    const int8_t *{0} = {0}1_{index};", side.letter);
             rows.call(&side.letter.to_string(), &side.vector)
         };
-        scratch += 4 * sums;
-        let (w_row, u_row) = (row(&w), row(&u));
-        let [from_w, from_u] = [w.outer, u.outer].map(|shift| rounded("row.sum", shift as i32));
-        let u_total = match gru {
-            true => format!("            sum[b < 2 ? b : 3] += {from_u};\n"),
-            false => format!("            sum[b] += {from_u};\n"),
-        };
+        let (w_row, u_row) = (row(&self.w), row(&self.u));
+        let [from_w, from_u] = [&self.w, &self.u].map(|side| rounded("row.sum", side.outer as i32));
+        self.scratch += 4 * sums;
+        let _ = writeln!(self.local, "    int32_t sum[{sums}];\n    fg_row row;");
+        // One block needs no loop over blocks.
+        let (pad, b) = if blocks == 1 { ("        ", "0") } else { ("            ", "b") };
         // The sum that a GRU's last block keeps apart starts from nothing.
-        let clear = if gru { "        sum[3] = 0;\n" } else { "" };
-        let inner = format!(
-            "            row = {w_row};\n            w = row.next;\n            sum[b] = {from_w};\n            row = {u_row};\n            u = row.next;\n{u_total}"
-        );
-        let _ = writeln!(local, "    int32_t sum[{sums}];\n    fg_row row;");
-        let (open, close, inner) = if blocks == 1 {
-            let indent =
-                inner.replace("\n            ", "\n        ").replacen("            ", "        ", 1);
-            (String::new(), "", indent.replace("sum[b]", "sum[0]"))
-        } else {
-            (format!("        for (b = 0; b < {blocks}; b++) {{\n"), "        }\n", inner)
+        let (clear, u_sum) = match self.keeps_apart() {
+            true => ("        sum[3] = 0;\n", "b < 2 ? b : 3"),
+            false => ("", b),
         };
+        let _ = write!(self.body, "    for (k = 0; k < {hidden}; k++) {{\n{clear}");
         if blocks > 1 {
-            local.push_str("    uint8_t b;\n");
+            self.local.push_str("    uint8_t b;\n");
+            let _ = writeln!(self.body, "        for (b = 0; b < {blocks}; b++) {{");
         }
-        let _ = write!(
-            body,
-            "    for (k = 0; k < {hidden}; k++) {{\n{clear}{open}{inner}{close}{}    }}\n{after}",
-            unit.text
-        );
-        if w.second.is_some() || u.second.is_some() {
-            local.push_str("    const int8_t *p;\n");
+        for statement in [
+            format!("row = {w_row};"),
+            "w = row.next;".to_string(),
+            format!("sum[{b}] = {from_w};"),
+            format!("row = {u_row};"),
+            "u = row.next;".to_string(),
+            format!("sum[{u_sum}] += {from_u};"),
+        ] {
+            let _ = writeln!(self.body, "{pad}{statement}");
         }
-        if !after.is_empty() {
-            let _ = writeln!(local, "    int16_t next[{hidden}];");
+        if blocks > 1 {
+            self.body.push_str("        }\n");
         }
+        let _ = writeln!(self.body, "{}    }}", unit.text);
+        if self.w.second.is_some() || self.u.second.is_some() {
+            self.local.push_str("    const int8_t *p;\n");
+        }
+        if !in_place {
+            self.scratch += 2 * hidden;
+            let _ = writeln!(self.local, "    int16_t next[{hidden}];");
+            let _ = write!(
+                self.body,
+                "    for (k = 0; k < {hidden}; k++) {{\n        {h}[k] = next[k];\n        FG_FENCE(); /* no call of memcpy */\n    }}\n"
+            );
+        }
+        self.declare_vectors();
+        let counter = self.counter();
+        let _ = writeln!(self.local, "    const int16_t *bias = b_{index};\n    {counter} k;");
+        self.local.push_str(&unit.constants);
     }
-    for side in [&w, &u] {
-        let _ = match side.second {
-            Some(_) if shared && side.letter == 'u' => writeln!(local, "    int16_t *const mu = x;"),
-            Some(second) => writeln!(local, "    {between} {}[{}];", side.vector, second.cols),
-            None => Ok(()),
-        };
-    }
-    if !in_line {
-        let _ = writeln!(local, "    const int16_t *bias = b_{index};\n    {counter} k;");
-        local.push_str(&unit.constants);
-    }
-    let constant = if shared { "" } else { "const " };
-    let _ = write!(
-        functions,
-        "FG_ALONE void layer{index}(@NAME@_state *state, {constant}{x_kind} *x)\n{{\n{local}{body}}}\n\n"
-    );
 
-    let memory = cell.kind == CellKind::Lstm;
-    let mut members = format!("    int16_t h{index}[{hidden}];\n");
-    let mut reset = String::new();
-    if !layer.start.is_empty() {
-        tables.words(&format!("start_{index}"), &layer.start);
-    }
-    for (nth, letter) in ['h', 'c'].into_iter().take(1 + usize::from(memory)).enumerate() {
-        if nth == 1 {
-            let _ = writeln!(members, "    int16_t c{index}[{hidden}];");
+    /// Declares `mw` and `mu`.
+    fn declare_vectors(&mut self) {
+        let shared = self.shares_buffer();
+        for side in [&self.w, &self.u] {
+            let _ = match side.second {
+                Some(_) if shared && side.letter == 'u' => writeln!(self.local, "    int16_t *const mu = x;"),
+                Some(second) => {
+                    writeln!(self.local, "    {} {}[{}];", self.between, side.vector, second.cols)
+                }
+                None => Ok(()),
+            };
         }
-        let start = match layer.start.is_empty() {
-            true => "0".to_string(),
-            false => format!("FG_WORD(start_{index} + {} + k)", nth * hidden),
-        };
-        let _ = write!(
-            reset,
-            "    for (k = 0; k < {hidden}; k++) {{\n        state->{letter}{index}[k] = {start};\n        FG_FENCE(); /* no call of memset */\n    }}\n"
-        );
     }
-    LayerCode { functions, members, reset, state: hidden * (1 + usize::from(memory)), scratch }
+
+    /// The layer's function behind those that it calls, and its part of the state.
+    fn finish(mut self, tables: &mut Tables) -> LayerCode {
+        if self.in_line {
+            self.declare_vectors();
+        }
+        let (index, hidden) = (self.index, self.hidden());
+        let constant = if self.shares_buffer() { "" } else { "const " };
+        let Self { x_kind, local, body, functions, .. } = &mut self;
+        let _ = write!(
+            functions,
+            "FG_ALONE void layer{index}(@NAME@_state *state, {constant}{x_kind} *x)\n{{\n{local}{body}}}\n\n"
+        );
+        let start = &self.layer.start;
+        if !start.is_empty() {
+            tables.words(&format!("start_{index}"), start);
+        }
+        let vectors = self.layer.cell.state_len() / hidden;
+        let (mut members, mut reset) = (String::new(), String::new());
+        for (nth, letter) in ['h', 'c'].into_iter().take(vectors).enumerate() {
+            let _ = writeln!(members, "    int16_t {letter}{index}[{hidden}];");
+            let value = match start.is_empty() {
+                true => "0".to_string(),
+                false => format!("FG_WORD(start_{index} + {} + k)", nth * hidden),
+            };
+            let _ = write!(
+                reset,
+                "    for (k = 0; k < {hidden}; k++) {{\n        state->{letter}{index}[k] = {value};\n        FG_FENCE(); /* no call of memset */\n    }}\n"
+            );
+        }
+        let state = self.layer.cell.state_len();
+        LayerCode { functions: self.functions, members, reset, state, scratch: self.scratch }
+    }
 }
