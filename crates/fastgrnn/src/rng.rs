@@ -111,6 +111,8 @@ pub(crate) mod stream {
     pub const RANDOM_LABEL: u64 = 6;
     /// Random models.
     pub const RANDOM_MODEL: u64 = 7;
+    /// Rounds of a class that an epoch draws from.
+    pub const DEAL: u64 = 8;
     /// Validation splits.
     pub const SPLIT: u64 = 0x5b17;
 }
