@@ -8,7 +8,8 @@ use super::observe::Pass;
 use super::settings::ClassWeight;
 use super::{Config, TrainError};
 use crate::batch::Batch;
-use crate::data::{Augment, Dataset, Examples, Labels, Normalizer};
+use crate::data::spectral::{Sources, Spectral};
+use crate::data::{Augment, Dataset, Examples, Labels, Normalizer, Sequences};
 use crate::model::{Model, Task};
 use crate::net::Loss;
 use crate::rng::{Rng, stream};
@@ -21,6 +22,8 @@ pub(super) struct Fold<'a> {
     pub indices: Vec<u32>,
     examples: &'a Examples,
     augment: Augment,
+    spectral: Spectral,
+    background: Option<&'a Sequences>,
     /// Weight of each class; empty if all count the same.
     weights: Vec<f32>,
     seed: u64,
@@ -55,6 +58,7 @@ impl<'a> Fold<'a> {
             initial_state: config.initial_state.clone(),
             seed,
             features: data.features.clone(),
+            audio: data.audio.clone(),
             dataset: data.name.clone(),
             steps: examples.x.max_steps(),
             recipe,
@@ -67,6 +71,8 @@ impl<'a> Fold<'a> {
             weights: class_weights(&examples.y, &indices, config.class_weight),
             augment: config.augmentation(data),
             order: Vec::new(),
+            spectral: config.augment.spectral(),
+            background: data.background.as_ref(),
             scratch: Vec::new(),
             batch_size: config.batch,
             model,
@@ -113,8 +119,12 @@ impl<'a> Fold<'a> {
             self.scratch.clear();
             self.scratch.extend_from_slice(self.examples.x.get(i));
             self.augment.before(&mut self.scratch, dim, &mut rng);
+            let (background, sequences) = (self.background, &self.examples.x);
+            let from = Sources { background, sequences, indices: &self.indices };
+            self.spectral.before(&mut self.scratch, dim, from, &mut rng);
             self.model.normalizer.apply(&mut self.scratch, dim)?;
             self.augment.after(&mut self.scratch, &mut rng);
+            self.spectral.after(&mut self.scratch, dim, &mut rng);
             batch.push(&self.scratch);
             self.model.push_initial(batch, (u64::from(repeat) << 34) + (pass << 32) + epoch as u64, i);
             self.model.push_target(batch, &self.examples.y, i);

@@ -64,8 +64,10 @@ impl Config {
         }
         self.check_shares(data)?;
         self.augmentation(data).check(&data.train.x)?;
-        if self.normalize == Normalize::PerCoordinate && self.augment.crop > 0.0 && self.augment.crop < 1.0 {
-            let expected = "cropped sequences have no fixed length; use --normalize per-feature";
+        self.augment.spectral().check(data.train.x.dim(), data.background.as_ref())?;
+        let varies = (self.augment.crop > 0.0 && self.augment.crop < 1.0) || self.augment.lead_in > 0;
+        if self.normalize == Normalize::PerCoordinate && varies {
+            let expected = "sequences cropped or led in have no fixed length; use --normalize per-feature";
             return Err(out_of_range("normalize", "per-coordinate", expected));
         }
         Ok(())
@@ -139,6 +141,7 @@ impl Config {
             ("stride", self.stride),
             ("augment shift", Some(self.augment.shift)),
             ("augment pixel-shift", Some(self.augment.pixel_shift)),
+            ("augment lead-in", Some(self.augment.lead_in)),
         ] {
             if let Some(value) = value.filter(|&v| v > MAX_COUNT) {
                 return Err(out_of_range(key, value, "it must be below 2^31"));
