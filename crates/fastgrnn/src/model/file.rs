@@ -2,6 +2,7 @@
 
 use super::{Model, ModelError, ModelProblem, Task};
 use crate::data::{Normalize, Normalizer};
+use crate::features::Spec;
 use crate::files::write_atomic;
 use crate::net::{InitialState, Loss, MAX_LAYERS, MAX_SIZE, Network, Readout, View};
 use crate::quantize::{Detector, Scales, check_form};
@@ -51,6 +52,9 @@ struct Metadata {
     initial_state: InitialKind,
     seed: u64,
     features: Option<Vec<String>>,
+    /// How features are made from audio.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    audio: Option<Spec>,
     dataset: String,
     steps: usize,
     recipe: Map<String, Value>,
@@ -106,6 +110,7 @@ impl Metadata {
             },
             seed: model.seed,
             features: model.features.clone(),
+            audio: model.audio.clone(),
             dataset: model.dataset.clone(),
             steps: model.steps,
             recipe: model.recipe.clone(),
@@ -335,6 +340,7 @@ impl<'a> Opened<'a> {
             },
             seed: metadata.seed,
             features: metadata.features,
+            audio: metadata.audio,
             dataset: metadata.dataset,
             steps: metadata.steps,
             recipe: metadata.recipe,
