@@ -5,7 +5,7 @@ use crate::data::{Normalize, Normalizer};
 use crate::features::Spec;
 use crate::files::write_atomic;
 use crate::net::{InitialState, Loss, MAX_LAYERS, MAX_SIZE, Network, Readout, View};
-use crate::quantize::{Scales, check_form};
+use crate::quantize::{Detector, Scales, check_form};
 use safetensors::tensor::{Dtype, TensorView};
 use safetensors::{SafeTensors, serialize};
 use serde::{Deserialize, Serialize};
@@ -61,6 +61,9 @@ struct Metadata {
     /// The scales of an integer model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     integer: Option<Scales>,
+    /// What turns an integer model's scores on a stream into detections.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    detector: Option<Detector>,
 }
 
 fn metadata_error(what: impl Into<String>) -> ModelProblem {
@@ -87,10 +90,11 @@ fn shape(view: &View) -> Vec<usize> {
 }
 
 impl Metadata {
-    fn of(model: &Model, integer: Option<Scales>) -> Self {
+    fn of(model: &Model, integer: Option<Scales>, detector: Option<Detector>) -> Self {
         Self {
             format: if integer.is_some() { FORMAT_VERSION } else { FLOAT_FORMAT },
             integer,
+            detector,
             network: model.network.clone(),
             task: match model.task {
                 Task::Classes { .. } => TaskKind::Classes,
@@ -140,6 +144,9 @@ impl Metadata {
             (format, Some(_)) => {
                 return Err(metadata_error(format!("format {format} with the scales of an integer model")));
             }
+        }
+        if self.detector.is_some() && self.integer.is_none() {
+            return Err(metadata_error("a detector without the scales of an integer model"));
         }
         let net = &self.network;
         if net.layers.len() > MAX_LAYERS {
@@ -244,6 +251,10 @@ impl<'a> Opened<'a> {
         self.metadata.integer.as_ref()
     }
 
+    pub(crate) fn detector(&self) -> Option<&Detector> {
+        self.metadata.detector.as_ref()
+    }
+
     pub(crate) fn network(&self) -> &Network {
         &self.metadata.network
     }
@@ -343,8 +354,9 @@ pub(crate) fn write_tensors(
     model: &Model,
     mut tensors: Vec<Tensor>,
     integer: Option<Scales>,
+    detector: Option<Detector>,
 ) -> Result<Vec<u8>, ModelProblem> {
-    let metadata = Metadata::of(model, integer);
+    let metadata = Metadata::of(model, integer, detector);
     metadata.check()?;
     for (name, expected) in metadata.others(model.normalizer.mean.len()) {
         let values: Vec<f32> = match (name, &model.task, &model.initial_state) {
@@ -403,7 +415,7 @@ impl Model {
             check_finite(&view.name, values)?;
             tensors.push(Tensor::new(view.name.clone(), Dtype::F32, shape(view), bytes(values)));
         }
-        write_tensors(self, tensors, None)
+        write_tensors(self, tensors, None, None)
     }
 
     /// Reads the bytes of a model file, which may be anything.
