@@ -33,6 +33,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         notes: Vec::new(),
         features: None,
         image: None,
+        validation: None,
+        background: None,
         suggested: Suggestions::default(),
     };
     let recipe =

@@ -24,6 +24,7 @@
 //! | [`engine`] | the fast multi-threaded f32 training step |
 //! | [`audio`] | recordings: WAV and FLAC as samples |
 //! | [`data`] | sequences, readers, splits, normalisation, augmentation |
+//! | [`features`] | the audio front end: what is computed of sound, in floats and in integers |
 //! | [`metrics`] | accuracy, F1, confusion, regression errors |
 //! | [`model`] | the trained model and its file |
 //! | [`train`] | optimisers, schedules, the training run, checkpoints |
@@ -43,6 +44,7 @@ pub mod compare;
 pub mod data;
 pub mod device;
 pub mod engine;
+pub mod features;
 pub mod files;
 mod initial;
 pub mod metrics;

@@ -480,6 +480,8 @@ fn small(lengths: [usize; 3], test: bool) -> Dataset {
         notes: Vec::new(),
         features: Some(vec!["left".into(), "right, far".into()]),
         image: None,
+        validation: None,
+        background: None,
         suggested: Suggestions::default(),
     }
 }

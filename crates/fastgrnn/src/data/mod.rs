@@ -245,6 +245,11 @@ pub struct Dataset {
     pub features: Option<Vec<String>>,
     /// Height and width when each sequence is an image, pixel by pixel or row by row.
     pub image: Option<(usize, usize)>,
+    /// Sequences of `train` that are for validation, where the set says which; ascending.
+    pub validation: Option<Vec<u32>>,
+    /// Background noise to mix into training sequences: recordings with the same features a step,
+    /// none of which validation or test sequences hold.
+    pub background: Option<Sequences>,
     /// What is known about this set, for recipes.
     pub suggested: Suggestions,
 }

@@ -202,6 +202,8 @@ fn draw(asked: Asked, request: &Request) -> Result<Dataset, DataError> {
         notes: vec![format!("{} random sequences of {steps} steps, seed {}", asked.n, asked.seed)],
         features: expect.and_then(|e| e.features.clone()),
         image: None,
+        validation: None,
+        background: None,
         suggested: Suggestions::default(),
     })
 }

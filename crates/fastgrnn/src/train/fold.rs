@@ -166,6 +166,10 @@ pub(super) fn fingerprint(data: &Dataset) -> String {
             units.iter().for_each(|&g| add(u64::from(g)));
         }
     }
+    data.validation.iter().flatten().for_each(|&i| add(u64::from(i)));
+    for noise in data.background.iter() {
+        (0..noise.len()).flat_map(|i| noise.get(i)).for_each(|v| add(u64::from(v.to_bits())));
+    }
     format!("{hash:016x}")
 }
 

@@ -4,7 +4,7 @@ use super::defaults::DEFAULT_MOMENTUM;
 use super::error::out_of_range;
 use super::{Config, ConfigError};
 use crate::cells::{CELLS, Cell, Declaration, Nonlinearity, Scalar};
-use crate::data::{Dataset, Labels, Normalize, validation_split};
+use crate::data::{Dataset, Labels, Normalize};
 use crate::net::{InitialState, Loss, MAX_LAYERS, MAX_SIZE};
 use crate::train::{Optimizer, Refit, ScalarSetting};
 
@@ -187,7 +187,7 @@ impl Config {
     /// Splits off every seed's validation part once, so that nothing is left behind if one fails.
     pub(super) fn check_splits(&self, data: &Dataset) -> Result<(), ConfigError> {
         for seed in (0..self.seeds as u64).map(|i| self.seed + i) {
-            validation_split(&data.train, self.split_by(), self.val_split, seed).map_err(|source| {
+            data.split(self.split_by(), self.val_split, seed).map_err(|source| {
                 let instead = match (self.val_group, &data.train.recording) {
                     (true, _) => {
                         "--val-group=false splits without regard to groups, --val-split 0 trains without validation"

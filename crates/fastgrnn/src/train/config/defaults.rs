@@ -42,7 +42,11 @@ impl Recipe {
         check_data(data)?;
         let r = self;
         let n = data.train.len();
-        let val_split = r.val_split.unwrap_or(0.2);
+        let val_split = match (&data.validation, r.val_split) {
+            (_, Some(0.0)) => 0.0,
+            (Some(part), _) => part.len() as f64 / n as f64,
+            (None, asked) => asked.unwrap_or(0.2),
+        };
         let (seed, seeds) = (r.seed.unwrap_or(0), r.seeds.unwrap_or(1));
         let cell = r.cell.unwrap_or(CellKind::FastGrnn);
         let optimizer = r.optimizer.unwrap_or_default();
@@ -75,7 +79,9 @@ impl Recipe {
             normalize: r.normalize.unwrap_or_default(),
             axes,
             val_split,
-            val_group: r.val_group.unwrap_or(data.train.group.is_some() && val_split > 0.0),
+            val_group: r
+                .val_group
+                .unwrap_or(data.train.group.is_some() && data.validation.is_none() && val_split > 0.0),
             cell,
             hidden,
             rank_w: r.rank_w.unwrap_or_default(),
@@ -173,6 +179,16 @@ impl Recipe {
     /// What a person should know about the defaults that `config` got.
     pub fn notes(&self, config: &Config, data: &Dataset) -> Vec<String> {
         let mut notes = self.epoch_notes(config, data);
+        if let (Some(asked), Some(part)) = (self.val_split, &data.validation)
+            && asked != 0.0
+            && asked != config.val_split
+        {
+            notes.push(format!(
+                "{} brings its own validation part of {} sequences; val-split = {asked} is not used",
+                data.name,
+                part.len()
+            ));
+        }
         let usual = default_hidden(data.train.len());
         if self.hidden.is_none() && config.hidden < usual {
             notes.push(format!(
