@@ -33,6 +33,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         notes: Vec::new(),
         features: None,
         image: None,
+        validation: None,
+        background: None,
+        audio: None,
         suggested: Suggestions::default(),
     };
     let recipe =

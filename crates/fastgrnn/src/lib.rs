@@ -22,6 +22,7 @@
 //! | [`net`] | a network: stacked cells, a head, one flat parameter layout |
 //! | [`mod@reference`] | the same in plain scalar f64: the oracle |
 //! | [`engine`] | the fast multi-threaded f32 training step |
+//! | [`audio`] | recordings: WAV and FLAC as samples |
 //! | [`data`] | sequences, readers, splits, normalisation, augmentation |
 //! | [`features`] | the audio front end: what is computed of sound, in floats and in integers |
 //! | [`metrics`] | accuracy, F1, confusion, regression errors |
@@ -35,6 +36,7 @@
 //! | [`files`] | files that are there whole or not at all |
 //! | [`report`] | a run as a page: curves, confusion matrix, sizes |
 //! | [`mod@bench`] | how fast a training step is, by itself and against PyTorch |
+pub mod audio;
 pub mod batch;
 pub mod bench;
 pub mod cells;

@@ -231,6 +231,9 @@ fn example(lengths: &[usize], dim: usize, values: &[f32], regression: bool) -> D
         notes: Vec::new(),
         features: None,
         image: None,
+        validation: None,
+        background: None,
+        audio: None,
         suggested: Suggestions::default(),
     }
 }

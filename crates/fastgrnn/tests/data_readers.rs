@@ -480,6 +480,9 @@ fn small(lengths: [usize; 3], test: bool) -> Dataset {
         notes: Vec::new(),
         features: Some(vec!["left".into(), "right, far".into()]),
         image: None,
+        validation: None,
+        background: None,
+        audio: None,
         suggested: Suggestions::default(),
     }
 }

@@ -5,7 +5,7 @@ use crate::commands::model;
 use crate::console::Console;
 use crate::misuse::misuse;
 use anyhow::Context;
-use fastgrnn::data::{self, DataError, Dataset, Examples, Labels, SplitBy, Suggestions, validation_split};
+use fastgrnn::data::{self, DataError, Dataset, Examples, Labels, SplitBy, Suggestions};
 use fastgrnn::model::Model;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -58,6 +58,9 @@ fn unlabelled(input: data::Unlabelled, source: &str) -> Dataset {
         notes: input.notes,
         features: input.features,
         image: None,
+        validation: None,
+        background: None,
+        audio: None,
         suggested: Suggestions::default(),
     }
 }
@@ -71,7 +74,7 @@ pub fn learnt_from(model: &Model, data: &Dataset) -> Vec<u32> {
         return all();
     }
     let (by, share) = split_of(model);
-    validation_split(&data.train, by, share, model.seed).map_or_else(|_| all(), |(train, _)| train)
+    data.split(by, share, model.seed).map_or_else(|_| all(), |(train, _)| train)
 }
 
 /// How the model's validation part was split off.
@@ -88,6 +91,14 @@ pub fn choose(
     split: Option<Split>,
     console: Console,
 ) -> anyhow::Result<(Split, Examples)> {
+    if let Some(asked @ (Split::Train | Split::Val)) = split {
+        let (by, share) = split_of(model);
+        if share <= 0.0 {
+            return Err(misuse("the model was trained without a validation part; use --split all or test"));
+        }
+        let (train, val) = data.split(by, share, model.seed)?;
+        return Ok((asked, data.train.select(if asked == Split::Val { &val } else { &train })));
+    }
     match (split, data.test) {
         (None | Some(Split::Test), Some(test)) => Ok((Split::Test, test)),
         (Some(Split::Test), None) => Err(misuse(format!(
@@ -98,17 +109,7 @@ pub fn choose(
             console.note(&format!("{} has no test part: evaluating on all of it", data.name));
             Ok((Split::All, data.train))
         }
-        (Some(Split::All), test) => Ok((Split::All, join(data.train, test))),
-        (Some(split), _) => {
-            let (by, share) = split_of(model);
-            if share <= 0.0 {
-                return Err(misuse(
-                    "the model was trained without a validation part; use --split all or test",
-                ));
-            }
-            let (train, val) = validation_split(&data.train, by, share, model.seed)?;
-            Ok((split, data.train.select(if split == Split::Val { &val } else { &train })))
-        }
+        (Some(_), test) => Ok((Split::All, join(data.train, test))),
     }
 }
 

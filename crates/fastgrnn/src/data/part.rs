@@ -7,6 +7,8 @@
 use std::collections::HashMap;
 
 use super::labels::{RawLabels, from_one_hot, labels, labels_like};
+use crate::features::Spec;
+
 use super::{DataError, Dataset, Examples, LabelKind, Labels, Request, Sequences, Suggestions};
 
 /// The content of a file or folder.
@@ -21,6 +23,12 @@ pub(crate) struct Part {
     pub classes: Option<Vec<String>>,
     pub group: Option<Vec<String>>,
     pub recording: Option<Vec<u32>>,
+    /// Which of the sequences are for validation, where the source says so; ascending.
+    pub validation: Option<Vec<u32>>,
+    /// Recordings of background noise, with the features of `x`.
+    pub background: Option<Sequences>,
+    /// How the features were made from audio, where they were.
+    pub audio: Option<Spec>,
     /// Whether the reader has cut the windows asked for.
     pub is_cut: bool,
     pub ids: Option<Vec<String>>,
@@ -39,6 +47,9 @@ impl Part {
             classes: None,
             group: None,
             recording: None,
+            validation: None,
+            background: None,
+            audio: None,
             is_cut: false,
             ids: None,
             features: None,
@@ -70,6 +81,7 @@ impl Part {
             self.x = self.x.reblocked(timesteps)?;
             if self.x.dim() != dim {
                 self.features = None;
+                (self.background, self.audio) = (None, None);
             }
         }
         Ok(self)
@@ -102,6 +114,10 @@ impl Part {
         for names in [&mut self.group, &mut self.ids].into_iter().flatten() {
             *names = from.iter().map(|i| names[of(i)].clone()).collect();
         }
+        self.validation = self.validation.map(|part| {
+            let is_chosen = |at: &u32| part.binary_search(&from[*at as usize]).is_ok();
+            (0..from.len() as u32).filter(is_chosen).collect()
+        });
         self.x = x;
         self.image = None;
         self.recording = Some(match &self.recording {
@@ -220,6 +236,9 @@ pub(crate) fn assemble(
         notes,
         features: train.features,
         image: train.image,
+        validation: train.validation,
+        background: train.background,
+        audio: train.audio,
         suggested: Suggestions::default(),
     })
 }

@@ -202,6 +202,9 @@ fn draw(asked: Asked, request: &Request) -> Result<Dataset, DataError> {
         notes: vec![format!("{} random sequences of {steps} steps, seed {}", asked.n, asked.seed)],
         features: expect.and_then(|e| e.features.clone()),
         image: None,
+        validation: None,
+        background: None,
+        audio: None,
         suggested: Suggestions::default(),
     })
 }

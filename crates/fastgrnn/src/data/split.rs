@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{DataError, Examples, Labels};
+use super::{DataError, Dataset, Examples, Labels};
 use crate::rng::{Rng, stream};
 
 /// What a validation split keeps.
@@ -66,6 +66,20 @@ pub fn validation_split(
         None => stratified(examples, fraction, seed)?,
     };
     Ok((0..n as u32).partition(|&i| !in_validation[i as usize]))
+}
+
+impl Dataset {
+    /// Training and validation indices into `train`: the set's own validation part where it has
+    /// one, else [`validation_split`]. A `fraction` of 0 leaves the validation part empty.
+    pub fn split(&self, by: SplitBy, fraction: f64, seed: u64) -> Result<(Vec<u32>, Vec<u32>), DataError> {
+        match &self.validation {
+            Some(part) if fraction > 0.0 => {
+                let train = (0..self.train.len() as u32).filter(|i| part.binary_search(i).is_err());
+                Ok((train.collect(), part.clone()))
+            }
+            _ => validation_split(&self.train, by, fraction, seed),
+        }
+    }
 }
 
 fn fail<T>(problem: String) -> Result<T, DataError> {

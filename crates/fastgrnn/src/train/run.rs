@@ -51,6 +51,9 @@ pub const SUMMARY_FILE: &str = "summary.json";
 ///     notes: Vec::new(),
 ///     features: None,
 ///     image: None,
+///     validation: None,
+///     background: None,
+///     audio: None,
 ///     suggested: Suggestions::default(),
 /// };
 /// let recipe = Recipe { dataset: Some("example".into()), epochs: Some(20), ..Recipe::default() };

@@ -12,7 +12,7 @@ use super::summary::{SeedRecord, SeedResult};
 use super::{Config, TrainError};
 use crate::batch::Batch;
 use crate::cells::Start;
-use crate::data::{Dataset, Labels, validation_split};
+use crate::data::{Dataset, Labels};
 use crate::engine::Step;
 use crate::metrics::Evaluation;
 use crate::model::{Model, Scorer};
@@ -83,7 +83,7 @@ impl<'j, 'a> SeedRun<'j, 'a> {
     pub(super) fn finish(mut self, index: usize) -> Result<SeedRecord, TrainError> {
         let config = self.job.config;
         let examples = &self.job.data.train;
-        let (train, val) = validation_split(examples, config.split_by(), config.val_split, self.seed)?;
+        let (train, val) = self.job.data.split(config.split_by(), config.val_split, self.seed)?;
         self.job.observer.seed_started(&SeedStarted {
             seed: self.seed,
             index,

@@ -14,6 +14,9 @@ fn dataset(make: impl Fn(usize, u64) -> Examples, n: usize) -> Dataset {
         notes: Vec::new(),
         features: Some(vec!["wave".into(), "noise".into()]),
         image: None,
+        validation: None,
+        background: None,
+        audio: None,
         suggested: Suggestions::default(),
     }
 }

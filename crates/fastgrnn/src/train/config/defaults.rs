@@ -42,7 +42,11 @@ impl Recipe {
         check_data(data)?;
         let r = self;
         let n = data.train.len();
-        let val_split = r.val_split.unwrap_or(0.2);
+        let val_split = match (&data.validation, r.val_split) {
+            (_, Some(0.0)) => 0.0,
+            (Some(part), _) => part.len() as f64 / n as f64,
+            (None, asked) => asked.unwrap_or(0.2),
+        };
         let (seed, seeds) = (r.seed.unwrap_or(0), r.seeds.unwrap_or(1));
         let cell = r.cell.unwrap_or(CellKind::FastGrnn);
         let optimizer = r.optimizer.unwrap_or_default();
@@ -75,7 +79,9 @@ impl Recipe {
             normalize: r.normalize.unwrap_or_default(),
             axes,
             val_split,
-            val_group: r.val_group.unwrap_or(data.train.group.is_some() && val_split > 0.0),
+            val_group: r
+                .val_group
+                .unwrap_or(data.train.group.is_some() && data.validation.is_none() && val_split > 0.0),
             cell,
             hidden,
             rank_w: r.rank_w.unwrap_or_default(),
@@ -120,6 +126,8 @@ impl Recipe {
                 _ => Loss::SoftmaxCrossEntropy,
             }),
             class_weight: r.class_weight.unwrap_or_default(),
+            class_share: r.class_share.clone(),
+            epoch_draws: r.epoch_draws,
             patience: r.patience.unwrap_or(0),
             refit: r.refit.unwrap_or_default(),
             seed,
@@ -134,7 +142,7 @@ impl Recipe {
         config.check(data)?;
         config.epochs = match r.epochs {
             Some(epochs) => epochs,
-            None => default_epochs(&config.network(data), &data.train, part, batch),
+            None => default_epochs(&config.network(data), &data.train, config.draws(part), batch),
         };
         if let (Some(every), Schedule::Constant | Schedule::Cosine) = (r.decay_every, schedule) {
             return Err(ConfigError::Unused {
@@ -160,9 +168,10 @@ impl Recipe {
             check_lsb(config.lsb().as_deref(), &data.train.x)?;
         }
         config.check_limits(data)?;
-        config.check_stages(config.epochs.saturating_mul(part.div_ceil(batch.max(1)).max(1)))?;
+        let batches = config.draws(part).div_ceil(batch.max(1)).max(1);
+        config.check_stages(config.epochs.saturating_mul(batches))?;
         if let Some(every) = config.decay_every
-            && every * (part.div_ceil(batch) as f64) < 0.5
+            && every * (batches as f64) < 0.5
         {
             return Err(out_of_range("decay-every", every, "the learning rate would fall at every step"));
         }
@@ -173,6 +182,16 @@ impl Recipe {
     /// What a person should know about the defaults that `config` got.
     pub fn notes(&self, config: &Config, data: &Dataset) -> Vec<String> {
         let mut notes = self.epoch_notes(config, data);
+        if let (Some(asked), Some(part)) = (self.val_split, &data.validation)
+            && asked != 0.0
+            && asked != config.val_split
+        {
+            notes.push(format!(
+                "{} brings its own validation part of {} sequences; val-split = {asked} is not used",
+                data.name,
+                part.len()
+            ));
+        }
         let usual = default_hidden(data.train.len());
         if self.hidden.is_none() && config.hidden < usual {
             notes.push(format!(
@@ -184,7 +203,8 @@ impl Recipe {
     }
 
     fn epoch_notes(&self, config: &Config, data: &Dataset) -> Vec<String> {
-        let batches = training_part(data.train.len(), config.val_split).div_ceil(config.batch).max(1);
+        let part = training_part(data.train.len(), config.val_split);
+        let batches = config.draws(part).div_ceil(config.batch).max(1);
         let steps = config.epochs.saturating_mul(batches);
         if self.epochs.is_some() || steps >= MIN_STEPS {
             return Vec::new();
