@@ -235,7 +235,8 @@ fn google12_has_the_papers_sizes_and_a_draw_that_does_not_depend_on_a_seed() {
     let unknown: Vec<&str> = of_class(11).map(|i| test.ids.as_ref().unwrap()[i].as_str()).collect();
     eprintln!("UNK {:?}", &unknown[..2]);
     let silence: f64 = of_class(10).flat_map(|i| test.x.get(i)).map(|&v| f64::from(v)).sum();
-    eprintln!("SILENCE {silence:?}"); assert_eq!(silence, 0.0);
+    eprintln!("SILENCE {silence:?}");
+    assert_eq!(silence, 0.0);
 }
 
 #[test]
