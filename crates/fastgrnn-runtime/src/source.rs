@@ -25,6 +25,7 @@ pub const FILES: &[(&str, &[u8])] = files![
     "src/int/cell.rs",
     "src/int/checksum.rs",
     "src/int/decision.rs",
+    "src/int/detector.rs",
     "src/int/image.rs",
     "src/int/layer.rs",
     "src/int/matrix.rs",

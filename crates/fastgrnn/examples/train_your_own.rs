@@ -35,6 +35,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         image: None,
         validation: None,
         background: None,
+        audio: None,
         suggested: Suggestions::default(),
     };
     let recipe =

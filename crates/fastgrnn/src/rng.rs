@@ -111,6 +111,10 @@ pub(crate) mod stream {
     pub const RANDOM_LABEL: u64 = 6;
     /// Random models.
     pub const RANDOM_MODEL: u64 = 7;
+    /// Rounds of a class that an epoch draws from.
+    pub const DEAL: u64 = 8;
+    /// Draws that make up the speech sets.
+    pub const SPEECH: u64 = 9;
     /// Validation splits.
     pub const SPLIT: u64 = 0x5b17;
 }

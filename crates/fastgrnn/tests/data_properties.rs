@@ -233,6 +233,7 @@ fn example(lengths: &[usize], dim: usize, values: &[f32], regression: bool) -> D
         image: None,
         validation: None,
         background: None,
+        audio: None,
         suggested: Suggestions::default(),
     }
 }

@@ -482,6 +482,7 @@ fn small(lengths: [usize; 3], test: bool) -> Dataset {
         image: None,
         validation: None,
         background: None,
+        audio: None,
         suggested: Suggestions::default(),
     }
 }

@@ -159,6 +159,7 @@ fn every_key_of_a_configuration_is_a_key_of_a_recipe() {
     let optional =
         [&optional[..], &["group-col", "columns", "drop", "size-limit", "decay-every", "input-lsb"]].concat();
     let optional = [&optional[..], &["fit", "max-flash", "max-ram", "max-ms", "board"]].concat();
+    let optional = [&optional[..], &["class-share", "epoch-draws"]].concat();
     for key in keys.iter().filter(|key| !optional.contains(&key.as_str())) {
         assert!(table.contains_key(key), "{key}");
     }
@@ -201,6 +202,11 @@ fn values_out_of_range_are_named_with_their_key() {
         (Recipe { window: Some(usize::MAX), ..plain() }, "window = 18446744073709551615"),
         (Recipe { seeds: Some(1 << 20), ..plain() }, "seeds = 1048576"),
         (Recipe { size_limit: Some(u64::MAX), ..plain() }, "size-limit = 18446744073709551615"),
+        (Recipe { epoch_draws: Some(0), ..plain() }, "epoch-draws = 0: it must be at least 1"),
+        (
+            Recipe { class_share: Some("marvin=0.2".parse().unwrap()), ..plain() },
+            "class-share names the class 'marvin'; the training data has class 0, class 1",
+        ),
         (
             Recipe { initial_state: Some(fastgrnn::train::InitialState::Given(vec![f32::NAN])), ..plain() },
             "initial-state",

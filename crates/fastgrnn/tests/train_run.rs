@@ -259,6 +259,35 @@ fn stopping_in_any_stage_and_resuming_changes_nothing() {
     stop_and_resume(staged());
 }
 
+/// A class that comes up more often than it is there, and an epoch that is no pass over the data.
+fn sampled() -> Recipe {
+    let class_share = Some("class 1=0.7".parse().unwrap());
+    Recipe { class_share, epoch_draws: Some(70), batch: Some(12), ..eventful() }
+}
+
+#[test]
+fn stopping_a_sampled_run_and_resuming_changes_nothing() {
+    stop_and_resume(sampled());
+}
+
+#[test]
+fn an_epoch_goes_through_as_many_sequences_as_it_draws() {
+    struct Batches(usize);
+    impl Observer for Batches {
+        fn progress(&mut self, at: &Progress) {
+            self.0 = at.batches;
+        }
+    }
+    let data = classes(90, 3, 6);
+    for (draws, batches) in [(None, 9), (Some(20), 3), (Some(300), 38)] {
+        let folder = tempfile::tempdir().unwrap();
+        let recipe = Recipe { epoch_draws: draws, batch: Some(8), epochs: Some(1), ..recipe() };
+        let mut seen = Batches(0);
+        run(&recipe.resolve(&data).unwrap(), &data, &options(folder.path()), &mut seen).unwrap();
+        assert_eq!(seen.0, batches, "{draws:?}");
+    }
+}
+
 fn stop_and_resume(recipe: Recipe) {
     let data = classes(60, 2, 8);
     let config = recipe.resolve(&data).unwrap();

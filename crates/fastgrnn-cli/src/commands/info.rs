@@ -1,7 +1,7 @@
 //! `fastgrnn info`
 
 use crate::args::InfoArgs;
-use crate::commands::{boards, integer, model};
+use crate::commands::{boards, detector, integer, model};
 use crate::console::Console;
 use crate::table::{facts, table};
 use fastgrnn::model::{AnyModel, Model};
@@ -39,6 +39,7 @@ pub fn run(args: &InfoArgs, console: Console) -> anyhow::Result<()> {
         answer["matrices"] = json!(model.matrix_sizes());
         answer["scales"] = integer::scales(model);
         answer["boards"] = json!(boards::rows(model));
+        answer["detector"] = model.detector().map_or(Value::Null, |d| detector::json(model, d));
     }
     console.answer(&answer, || describe(&any, &rows))
 }
@@ -75,7 +76,7 @@ fn about(any: &AnyModel) -> Vec<(&'static str, String)> {
         labels => format!("{} classes: {}", labels.len(), labels.join(", ")),
     };
     let features = model.features.as_ref().map_or(String::new(), |f| format!(": {}", f.join(", ")));
-    vec![
+    let mut rows = vec![
         ("cell", format!("{}: {}", declaration.title, declaration.equation)),
         ("where", format!("{nonlinearities} (g is the gate's, f and u the update's nonlinearity)")),
         (
@@ -95,7 +96,13 @@ fn about(any: &AnyModel) -> Vec<(&'static str, String)> {
         ("size", size(any)),
         ("on a device", format!("{} of RAM", bytes(any.ram_bytes() as u64))),
         ("a step", format!("{} multiplications with weights", count(any.macs_per_step() as u64))),
-    ]
+    ];
+    if let AnyModel::Integer(model) = any
+        && let Some(own) = model.detector()
+    {
+        rows.push(("detector", detector::describe(model, own)));
+    }
+    rows
 }
 
 /// Parameters and bytes, also as the paper would count them.

@@ -8,6 +8,7 @@ pub mod completions;
 mod components;
 pub mod data;
 pub mod demo;
+mod detector;
 pub mod eval;
 pub mod export;
 pub mod info;

@@ -60,6 +60,7 @@ fn unlabelled(input: data::Unlabelled, source: &str) -> Dataset {
         image: None,
         validation: None,
         background: None,
+        audio: None,
         suggested: Suggestions::default(),
     }
 }

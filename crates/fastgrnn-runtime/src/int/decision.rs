@@ -1,4 +1,4 @@
-//! From scores to a class and a confidence (sections 6 and 7).
+//! From scores to a class and a confidence (sections 6 and 7), and to posteriors (section 9).
 
 use super::ImageError;
 
@@ -52,6 +52,60 @@ pub(super) fn decide(meaning: Meaning, bits: i32, scores: &[i32]) -> Decision {
         Meaning::Values => (best, 0, ONE),
     };
     Decision { class, confidence: (255 * part / whole) as u8 }
+}
+
+/// The posteriors of a step's scores; section 9.
+///
+/// The division that all classes share is made once, so asking for few classes costs little.
+#[derive(Clone, Copy, Debug)]
+pub struct Posteriors<'s> {
+    meaning: Meaning,
+    bits: i32,
+    scores: &'s [i32],
+    top: i32,
+    share: u32,
+}
+
+impl<'s> Posteriors<'s> {
+    /// Of scores with `bits` fraction bits (−8 to 34); [`Model::posteriors`](super::Model::posteriors)
+    /// knows them.
+    pub fn new(meaning: Meaning, bits: i32, scores: &'s [i32]) -> Self {
+        let top = scores.iter().copied().max().unwrap_or(0);
+        let share = match meaning {
+            Meaning::Classes => {
+                let all: u32 = scores.iter().map(|&s| falling(top.wrapping_sub(s) as u32, bits)).sum();
+                share(all.max(ONE))
+            }
+            _ => 0,
+        };
+        Self { meaning, bits, scores, top, share }
+    }
+
+    /// The posterior of a class, 32768 for certainty; 0 for a class that is not there.
+    pub fn of(&self, class: usize) -> u16 {
+        let score = |k: usize| self.scores.get(k).copied();
+        let p = match (self.meaning, class) {
+            (Meaning::Classes, k) => {
+                score(k).map(|s| (falling(self.top.wrapping_sub(s) as u32, self.bits) * self.share) >> 15)
+            }
+            (Meaning::Binary, 0) => score(0).map(|s| self.logistic(s < 0, s)),
+            (Meaning::Binary, 1) => score(0).map(|s| self.logistic(s >= 0, s)),
+            (Meaning::OneAgainstAll, k) => score(k).map(|s| self.logistic(s >= 0, s)),
+            (Meaning::Binary | Meaning::Values, _) => None,
+        };
+        p.unwrap_or(0) as u16
+    }
+
+    /// The probability of the side of 0 that a score is on, or of the other.
+    fn logistic(&self, likelier: bool, score: i32) -> u32 {
+        let rest = falling(score.unsigned_abs(), self.bits);
+        ((if likelier { ONE } else { rest }) * share(ONE + rest)) >> 15
+    }
+}
+
+/// 1 / `whole`, where 1 in `whole` has 15 fraction bits.
+fn share(whole: u32) -> u32 {
+    (1 << 30) / whole
 }
 
 /// `e^−D` with 15 fraction bits, for D with `bits` fraction bits.

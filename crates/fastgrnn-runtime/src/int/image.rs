@@ -2,7 +2,7 @@
 
 use super::arithmetic::{rounded, saturated};
 use super::bytes::{Bytes, Words};
-use super::decision::{Decision, Meaning, decide};
+use super::decision::{Decision, Meaning, Posteriors, decide};
 use super::nonlinear::TABLE_LEN;
 use super::{Layer, Matrix, Place, State, Unwatched, Watch, WrongLength, checksum};
 
@@ -325,6 +325,15 @@ impl<'a, const LAYERS: usize> Model<'a, LAYERS> {
         Ok(state)
     }
 
+    /// Lends buffers to a state, and leaves in them what an earlier state left.
+    pub fn resume<'m>(
+        &self,
+        memory: &'m mut [i16],
+        scratch: &'m mut [i32],
+    ) -> Result<State<'m>, WrongLength> {
+        State::new(self, memory, scratch)
+    }
+
     /// Puts the state back to what a sequence starts from.
     pub fn reset(&self, state: &mut State<'_>) -> Result<(), WrongLength> {
         state.check(self)?;
@@ -396,6 +405,11 @@ impl<'a, const LAYERS: usize> Model<'a, LAYERS> {
     /// The class that scores stand for, and how sure they are.
     pub fn decide(&self, scores: &[i32]) -> Decision {
         decide(self.meaning, self.score_bits, scores)
+    }
+
+    /// The posteriors that scores stand for.
+    pub fn posteriors<'s>(&self, scores: &'s [i32]) -> Posteriors<'s> {
+        Posteriors::new(self.meaning, self.score_bits, scores)
     }
 }
 

@@ -26,6 +26,7 @@ mod bytes;
 mod cell;
 mod checksum;
 mod decision;
+mod detector;
 mod image;
 mod layer;
 mod matrix;
@@ -34,7 +35,8 @@ mod state;
 mod watch;
 
 pub use checksum::checksum;
-pub use decision::{Decision, Meaning};
+pub use decision::{Decision, Meaning, Posteriors};
+pub use detector::{Detection, Detector, DetectorError, DetectorState, Reset};
 pub use image::{ImageError, Model, VERSION};
 pub use layer::{Layer, Shifts};
 pub use matrix::{Form, Matrix};

@@ -77,6 +77,11 @@ impl<'a> Array<'a> {
         Ok(Self { file: file.into(), shape, cell, big_endian, fortran, bytes })
     }
 
+    /// The cells themselves, last index fastest, if they are bytes.
+    pub fn bytes(&self) -> Option<&'a [u8]> {
+        (self.cell == Cell::U8 && !self.fortran).then_some(self.bytes)
+    }
+
     /// Whether the cells are text.
     pub fn is_text(&self) -> bool {
         matches!(self.cell, Cell::Text(_) | Cell::Bytes(_))

@@ -17,6 +17,9 @@ pub enum DataError {
         /// What the system said.
         source: std::io::Error,
     },
+    /// A recording that cannot be read.
+    #[error(transparent)]
+    Audio(#[from] crate::audio::AudioError),
     /// Neither a known name nor a path.
     #[error("'{source_name}' is neither a known data set nor a file or folder; known sets: {known}")]
     UnknownSource {

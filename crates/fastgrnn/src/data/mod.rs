@@ -35,9 +35,13 @@ mod part;
 mod random;
 mod recordings;
 mod request;
+pub mod spectral;
+pub mod speech;
 pub mod split;
 mod ts;
 mod write;
+
+use crate::features::Spec;
 
 pub use augment::Augment;
 pub use error::DataError;
@@ -46,6 +50,7 @@ pub use load::{load, load_bytes, load_unlabelled};
 pub use normalize::{Normalize, Normalizer};
 pub use random::RandomWalks;
 pub use request::{Expect, Inherited, LabelKind, Request};
+pub use spectral::Spectral;
 pub use split::{SplitBy, validation_split};
 pub use write::{losses, outputs, write};
 
@@ -250,6 +255,8 @@ pub struct Dataset {
     /// Background noise to mix into training sequences: recordings with the same features a step,
     /// none of which validation or test sequences hold.
     pub background: Option<Sequences>,
+    /// How the features were made from audio, where they were.
+    pub audio: Option<Spec>,
     /// What is known about this set, for recipes.
     pub suggested: Suggestions,
 }

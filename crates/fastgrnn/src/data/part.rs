@@ -7,6 +7,8 @@
 use std::collections::HashMap;
 
 use super::labels::{RawLabels, from_one_hot, labels, labels_like};
+use crate::features::Spec;
+
 use super::{DataError, Dataset, Examples, LabelKind, Labels, Request, Sequences, Suggestions};
 
 /// The content of a file or folder.
@@ -25,6 +27,8 @@ pub(crate) struct Part {
     pub validation: Option<Vec<u32>>,
     /// Recordings of background noise, with the features of `x`.
     pub background: Option<Sequences>,
+    /// How the features were made from audio, where they were.
+    pub audio: Option<Spec>,
     /// Whether the reader has cut the windows asked for.
     pub is_cut: bool,
     pub ids: Option<Vec<String>>,
@@ -45,6 +49,7 @@ impl Part {
             recording: None,
             validation: None,
             background: None,
+            audio: None,
             is_cut: false,
             ids: None,
             features: None,
@@ -76,7 +81,7 @@ impl Part {
             self.x = self.x.reblocked(timesteps)?;
             if self.x.dim() != dim {
                 self.features = None;
-                self.background = None;
+                (self.background, self.audio) = (None, None);
             }
         }
         Ok(self)
@@ -233,6 +238,7 @@ pub(crate) fn assemble(
         image: train.image,
         validation: train.validation,
         background: train.background,
+        audio: train.audio,
         suggested: Suggestions::default(),
     })
 }

@@ -204,6 +204,7 @@ fn draw(asked: Asked, request: &Request) -> Result<Dataset, DataError> {
         image: None,
         validation: None,
         background: None,
+        audio: None,
         suggested: Suggestions::default(),
     })
 }

@@ -2,9 +2,10 @@
 
 use super::{Model, ModelError, ModelProblem, Task};
 use crate::data::{Normalize, Normalizer};
+use crate::features::Spec;
 use crate::files::write_atomic;
 use crate::net::{InitialState, Loss, MAX_LAYERS, MAX_SIZE, Network, Readout, View};
-use crate::quantize::{Scales, check_form};
+use crate::quantize::{Detector, Scales, check_form};
 use safetensors::tensor::{Dtype, TensorView};
 use safetensors::{SafeTensors, serialize};
 use serde::{Deserialize, Serialize};
@@ -51,12 +52,18 @@ struct Metadata {
     initial_state: InitialKind,
     seed: u64,
     features: Option<Vec<String>>,
+    /// How features are made from audio.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    audio: Option<Spec>,
     dataset: String,
     steps: usize,
     recipe: Map<String, Value>,
     /// The scales of an integer model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     integer: Option<Scales>,
+    /// What turns an integer model's scores on a stream into detections.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    detector: Option<Detector>,
 }
 
 fn metadata_error(what: impl Into<String>) -> ModelProblem {
@@ -83,10 +90,11 @@ fn shape(view: &View) -> Vec<usize> {
 }
 
 impl Metadata {
-    fn of(model: &Model, integer: Option<Scales>) -> Self {
+    fn of(model: &Model, integer: Option<Scales>, detector: Option<Detector>) -> Self {
         Self {
             format: if integer.is_some() { FORMAT_VERSION } else { FLOAT_FORMAT },
             integer,
+            detector,
             network: model.network.clone(),
             task: match model.task {
                 Task::Classes { .. } => TaskKind::Classes,
@@ -102,6 +110,7 @@ impl Metadata {
             },
             seed: model.seed,
             features: model.features.clone(),
+            audio: model.audio.clone(),
             dataset: model.dataset.clone(),
             steps: model.steps,
             recipe: model.recipe.clone(),
@@ -135,6 +144,9 @@ impl Metadata {
             (format, Some(_)) => {
                 return Err(metadata_error(format!("format {format} with the scales of an integer model")));
             }
+        }
+        if self.detector.is_some() && self.integer.is_none() {
+            return Err(metadata_error("a detector without the scales of an integer model"));
         }
         let net = &self.network;
         if net.layers.len() > MAX_LAYERS {
@@ -239,6 +251,10 @@ impl<'a> Opened<'a> {
         self.metadata.integer.as_ref()
     }
 
+    pub(crate) fn detector(&self) -> Option<&Detector> {
+        self.metadata.detector.as_ref()
+    }
+
     pub(crate) fn network(&self) -> &Network {
         &self.metadata.network
     }
@@ -324,6 +340,7 @@ impl<'a> Opened<'a> {
             },
             seed: metadata.seed,
             features: metadata.features,
+            audio: metadata.audio,
             dataset: metadata.dataset,
             steps: metadata.steps,
             recipe: metadata.recipe,
@@ -337,8 +354,9 @@ pub(crate) fn write_tensors(
     model: &Model,
     mut tensors: Vec<Tensor>,
     integer: Option<Scales>,
+    detector: Option<Detector>,
 ) -> Result<Vec<u8>, ModelProblem> {
-    let metadata = Metadata::of(model, integer);
+    let metadata = Metadata::of(model, integer, detector);
     metadata.check()?;
     for (name, expected) in metadata.others(model.normalizer.mean.len()) {
         let values: Vec<f32> = match (name, &model.task, &model.initial_state) {
@@ -397,7 +415,7 @@ impl Model {
             check_finite(&view.name, values)?;
             tensors.push(Tensor::new(view.name.clone(), Dtype::F32, shape(view), bytes(values)));
         }
-        write_tensors(self, tensors, None)
+        write_tensors(self, tensors, None, None)
     }
 
     /// Reads the bytes of a model file, which may be anything.

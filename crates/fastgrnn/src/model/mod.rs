@@ -32,6 +32,7 @@ pub use predict::Predictions;
 pub(crate) use scorer::Scorer;
 
 use crate::data::Normalizer;
+use crate::features::Spec;
 use crate::net::{InitialState, Loss, Network};
 use serde_json::{Map, Value};
 
@@ -72,6 +73,8 @@ pub struct Model {
     pub seed: u64,
     /// Names of the features, where the data had them.
     pub features: Option<Vec<String>>,
+    /// How features are made from audio, where the model listens.
+    pub audio: Option<Spec>,
     /// What the data set was called.
     pub dataset: String,
     /// Steps of the longest training sequence.
@@ -96,6 +99,7 @@ impl Model {
             initial_state: InitialState::Zero,
             seed: 0,
             features: None,
+            audio: None,
             dataset: String::new(),
             steps: 0,
             recipe: Map::new(),

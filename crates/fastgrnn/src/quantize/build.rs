@@ -6,6 +6,7 @@ use super::network::scaled;
 use super::{InputScale, IntegerFactors, IntegerLayer, IntegerMatrix, IntegerNetwork, QuantizeError};
 use crate::cells::{Cell, CellKind, Nonlinearity, Role, Scalar};
 use crate::data::{Normalize, Sequences};
+use crate::features;
 use crate::model::Model;
 use crate::net::{InitialState, Layout, Network};
 use fastgrnn_runtime::int::Shifts;
@@ -140,6 +141,8 @@ fn word(v: f32, bits: i32) -> i16 {
 fn input_scale(model: &Model, ranges: &Ranges, options: &Options) -> Result<InputScale, QuantizeError> {
     let dim = ranges.features.len();
     let lsb = match &options.input_lsb {
+        // A front end delivers counts of its own.
+        None if model.audio.is_some() => vec![features::COUNT; dim],
         None => ranges.features.iter().map(chosen_lsb).collect(),
         Some(given) => given_lsb(given, &ranges.features)?,
     };

@@ -108,7 +108,7 @@ impl IntegerModel {
         tensors.push(matrix("head.w".into(), &network.head));
         let biases = words(&network.head_biases);
         tensors.push(Tensor::new("head.b", Dtype::I16, vec![network.head_biases.len()], biases));
-        write_tensors(&self.model, tensors, Some(self.scales()))
+        write_tensors(&self.model, tensors, Some(self.scales()), self.detector().cloned())
     }
 
     fn scales(&self) -> Scales {
@@ -136,6 +136,7 @@ impl IntegerModel {
 
     pub(crate) fn read(mut file: Opened<'_>) -> Result<Self, ModelProblem> {
         let Some(scales) = file.scales().cloned() else { return Err(ModelProblem::NotInteger) };
+        let detector = file.detector().cloned();
         let about = file.network().clone();
         file.check_integer()?;
         let wrong = |what: &str| ModelProblem::Metadata { what: format!("integer scales: {what}") };
@@ -168,7 +169,10 @@ impl IntegerModel {
         if !(-8..=34).contains(&network.score_bits()) {
             return Err(wrong("scores with fewer than -8 or more than 34 fraction bits"));
         }
-        Self::new(&model, network).map_err(|e| ModelProblem::Metadata { what: e.to_string() })
+        let mut integer =
+            Self::new(&model, network).map_err(|e| ModelProblem::Metadata { what: e.to_string() })?;
+        integer.set_detector(detector).map_err(|e| ModelProblem::Metadata { what: e.to_string() })?;
+        Ok(integer)
     }
 
     /// Writes the model file, whole or not at all.

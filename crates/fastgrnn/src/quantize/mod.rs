@@ -8,6 +8,7 @@
 mod analytic;
 mod build;
 mod calibrate;
+mod detector;
 mod engine;
 mod error;
 mod file;
@@ -22,6 +23,7 @@ mod size;
 pub use analytic::{image_bytes, kept_entries};
 pub use build::Options;
 pub(crate) use build::{check_form, check_lsb};
+pub use detector::{Detector, DetectorProblem, REST, Reset};
 pub use engine::{IntegerEngine, IntegerScores};
 pub use error::QuantizeError;
 pub(crate) use file::Scales;

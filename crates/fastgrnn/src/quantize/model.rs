@@ -1,7 +1,7 @@
 //! A model that computes in integers, with everything needed to use it.
 
 use super::build::{MAX_LAYERS, build};
-use super::{IntegerNetwork, Options, QuantizeError, Saturations};
+use super::{Detector, DetectorProblem, IntegerNetwork, Options, QuantizeError, Saturations};
 use crate::data::{Examples, Sequences};
 use crate::metrics::Evaluation;
 use crate::model::{Model, ModelError, Predictions, Scorer};
@@ -17,6 +17,8 @@ pub struct IntegerModel {
     pub model: Model,
     /// The integers.
     pub network: IntegerNetwork,
+    /// What turns its scores on a stream into detections; see [`IntegerModel::set_detector`].
+    detector: Option<Detector>,
     /// The device image; [`IntegerModel::new`] has checked it.
     image: Vec<u8>,
 }
@@ -57,7 +59,30 @@ impl IntegerModel {
         let image = network.image();
         HostModel::read(&image)?;
         let model = Model { params: network.params(&about.network), ..about.clone() };
-        Ok(Self { model, network, image })
+        Ok(Self { model, network, detector: None, image })
+    }
+
+    /// The detector that the model's file holds.
+    pub fn detector(&self) -> Option<&Detector> {
+        self.detector.as_ref()
+    }
+
+    /// The stored detector, or one with default values of the classes that are keywords by name.
+    pub fn detector_or_default(&self) -> Result<Detector, DetectorProblem> {
+        match &self.detector {
+            Some(detector) => Ok(detector.clone()),
+            None => Detector::of(self.model.labels()),
+        }
+    }
+
+    /// Gives the model a detector, after checking it against the network.
+    pub fn set_detector(&mut self, detector: Option<Detector>) -> Result<(), DetectorProblem> {
+        if let Some(detector) = &detector {
+            let view = self.view();
+            detector.view().check(view.meaning(), view.outputs())?;
+        }
+        self.detector = detector;
+        Ok(())
     }
 
     /// The device image: every byte that a device stores of the model.

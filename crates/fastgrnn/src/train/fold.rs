@@ -3,11 +3,13 @@
 //! Everything random is keyed by seed, pass, epoch and sequence, so a batch is the same whoever
 //! makes it and whenever.
 
+use super::draws::{Draw, Draws};
 use super::observe::Pass;
 use super::settings::ClassWeight;
 use super::{Config, TrainError};
 use crate::batch::Batch;
-use crate::data::{Augment, Dataset, Examples, Labels, Normalizer};
+use crate::data::spectral::{Sources, Spectral};
+use crate::data::{Augment, Dataset, Examples, Labels, Normalizer, Sequences};
 use crate::model::{Model, Task};
 use crate::net::Loss;
 use crate::rng::{Rng, stream};
@@ -20,12 +22,17 @@ pub(super) struct Fold<'a> {
     pub indices: Vec<u32>,
     examples: &'a Examples,
     augment: Augment,
+    spectral: Spectral,
+    background: Option<&'a Sequences>,
     /// Weight of each class; empty if all count the same.
     weights: Vec<f32>,
     seed: u64,
     pass: Pass,
     batch_size: usize,
-    order: Vec<u32>,
+    epoch_size: usize,
+    /// How an epoch is put together, where it is not each sequence once.
+    draws: Option<Draws>,
+    order: Vec<Draw>,
     scratch: Vec<f32>,
 }
 
@@ -51,14 +58,21 @@ impl<'a> Fold<'a> {
             initial_state: config.initial_state.clone(),
             seed,
             features: data.features.clone(),
+            audio: data.audio.clone(),
             dataset: data.name.clone(),
             steps: examples.x.max_steps(),
             recipe,
         };
+        let (share, count) = (config.class_share.as_ref(), config.draws(indices.len()));
+        let all_once = share.is_none() && count == indices.len();
         Ok(Self {
+            draws: (!all_once).then(|| Draws::new(&examples.y, &indices, share, count)),
+            epoch_size: count,
             weights: class_weights(&examples.y, &indices, config.class_weight),
             augment: config.augmentation(data),
-            order: indices.clone(),
+            order: Vec::new(),
+            spectral: config.augment.spectral(),
+            background: data.background.as_ref(),
             scratch: Vec::new(),
             batch_size: config.batch,
             model,
@@ -71,13 +85,20 @@ impl<'a> Fold<'a> {
 
     /// Batches of an epoch. Their sizes differ by at most one, so no batch is a straggler.
     pub(super) fn batches(&self) -> usize {
-        self.indices.len().div_ceil(self.batch_size).max(1)
+        self.epoch_size.div_ceil(self.batch_size).max(1)
     }
 
     /// Puts the sequences into the order of `epoch`, which counts from 0.
     pub(super) fn shuffle(&mut self, epoch: usize) {
-        self.order.copy_from_slice(&self.indices);
-        Rng::keyed(self.seed, &[stream::SHUFFLE, self.pass as u64, epoch as u64]).shuffle(&mut self.order);
+        let (seed, pass, epoch) = (self.seed, self.pass as u64, epoch as u64);
+        match &self.draws {
+            Some(draws) => draws.deal(seed, pass, epoch, &mut self.order),
+            None => {
+                self.order.clear();
+                self.order.extend(self.indices.iter().map(|&index| Draw { index, repeat: 0 }));
+                Rng::keyed(seed, &[stream::SHUFFLE, pass, epoch]).shuffle(&mut self.order);
+            }
+        }
     }
 
     fn range(&self, batch: usize) -> Range<usize> {
@@ -90,16 +111,22 @@ impl<'a> Fold<'a> {
         self.model.clear(batch);
         let dim = self.examples.x.dim();
         for at in self.range(number) {
-            let i = self.order[at] as usize;
-            let key = [stream::AUGMENT, self.pass as u64, epoch as u64, i as u64];
-            let mut rng = Rng::keyed(self.seed, &key);
+            let Draw { index, repeat } = self.order[at];
+            let (i, pass) = (index as usize, self.pass as u64);
+            let key = [stream::AUGMENT, pass, epoch as u64, i as u64, u64::from(repeat)];
+            // The first draw of a sequence is keyed as it was before there were others.
+            let mut rng = Rng::keyed(self.seed, &key[..if repeat == 0 { 4 } else { 5 }]);
             self.scratch.clear();
             self.scratch.extend_from_slice(self.examples.x.get(i));
             self.augment.before(&mut self.scratch, dim, &mut rng);
+            let (background, sequences) = (self.background, &self.examples.x);
+            let from = Sources { background, sequences, indices: &self.indices };
+            self.spectral.before(&mut self.scratch, dim, from, &mut rng);
             self.model.normalizer.apply(&mut self.scratch, dim)?;
             self.augment.after(&mut self.scratch, &mut rng);
+            self.spectral.after(&mut self.scratch, dim, &mut rng);
             batch.push(&self.scratch);
-            self.model.push_initial(batch, ((self.pass as u64) << 32) + epoch as u64, i);
+            self.model.push_initial(batch, (u64::from(repeat) << 34) + (pass << 32) + epoch as u64, i);
             self.model.push_target(batch, &self.examples.y, i);
             if let (Labels::Class { index, .. }, false) = (&self.examples.y, self.weights.is_empty()) {
                 batch.weights.push(self.weights[index[i] as usize]);

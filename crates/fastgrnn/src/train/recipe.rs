@@ -17,6 +17,7 @@
 #[cfg(feature = "clap")]
 use super::choice::one_of;
 use super::settings::{AugmentSetting, Axes, ClassWeight, Optimizer, Rank, Refit, ScalarSetting, Schedule};
+use super::share::ClassShare;
 use super::stage::Stages;
 use crate::cells::{CellKind, Nonlinearity, Start};
 use crate::data::{LabelKind, Normalize, Request};
@@ -227,6 +228,12 @@ recipe! {
         /// How classes count in the loss; balanced also chooses the epoch by mean F1 instead of accuracy [default: none]
         #[cfg_attr(feature = "clap", arg(value_parser = one_of::<ClassWeight>()))]
         class_weight: ClassWeight,
+        /// Share of an epoch's draws that comes from a rare class, such as marvin=0.25, or from each of several; the other classes keep their proportions in the rest [default: all classes as they are]
+        #[cfg_attr(feature = "clap", arg(value_name = "CLASS=SHARE,…"))]
+        class_share: ClassShare,
+        /// Sequences that an epoch draws, without repeats as long as a class lasts [default: as many as there are to train on]
+        #[cfg_attr(feature = "clap", arg(value_name = "N"))]
+        epoch_draws: usize,
         /// Stop early after this many epochs without a better validation; 0 for never [default: 0]
         #[cfg_attr(feature = "clap", arg(value_name = "EPOCHS", visible_alias = "early-stop"))]
         #[serde(alias = "early-stop")]

@@ -53,6 +53,7 @@ pub const SUMMARY_FILE: &str = "summary.json";
 ///     image: None,
 ///     validation: None,
 ///     background: None,
+///     audio: None,
 ///     suggested: Suggestions::default(),
 /// };
 /// let recipe = Recipe { dataset: Some("example".into()), epochs: Some(20), ..Recipe::default() };

@@ -2,6 +2,7 @@
 
 use super::choice::choice;
 use crate::cells::Scalar;
+use crate::data::Spectral;
 use crate::data::augment::parse_axes;
 use crate::initial::{Loose, decimal};
 use serde::de::Error as _;
@@ -191,25 +192,67 @@ impl<'de> Deserialize<'de> for Axes {
     }
 }
 
-/// What happens to a training sequence each time it is used. 0 means not at all.
-///
-/// On the command line `rotate=0.25,scale=0.1` or `none`; in TOML `{ rotate = 0.25, scale = 0.1 }`
-/// or `"none"`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct AugmentSetting {
+/// Declares the augmentations: their keys, in files and on the command line.
+macro_rules! augmentations {
+    ($($(#[$meta:meta])* $name:ident: $kind:ty,)+) => {
+        /// What happens to a training sequence each time it is used. 0 means not at all.
+        ///
+        /// On the command line `rotate=0.25,scale=0.1` or `none`; in TOML
+        /// `{ rotate = 0.25, scale = 0.1 }` or `"none"`.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+        #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+        pub struct AugmentSetting {
+            $($(#[$meta])* #[serde(skip_serializing_if = "is_zero")] pub $name: $kind,)+
+        }
+
+        impl AugmentSetting {
+            /// All keys, as written in files and flags.
+            pub fn keys() -> Vec<String> {
+                [$(stringify!($name),)+].iter().map(|name| name.replace('_', "-")).collect()
+            }
+
+            fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
+                match key.replace('-', "_").as_str() {
+                    $(stringify!($name) => self.$name = number(key, value)?,)+
+                    _ => return Err(format!("`{key}` is none of {}", Self::keys().join(", "))),
+                }
+                Ok(())
+            }
+        }
+    };
+}
+
+augmentations! {
     /// Deviation in radians of a random rotation of the axis triples, the same for all of them.
-    pub rotate: f64,
+    rotate: f64,
     /// Deviation of a random factor around 1 on each axis triple.
-    pub scale: f64,
+    scale: f64,
     /// Deviation of noise added to each normalised value.
-    pub noise: f64,
+    noise: f64,
     /// Most time steps that a sequence is shifted by.
-    pub shift: usize,
+    shift: usize,
     /// Smallest share of a sequence that a random crop keeps; 0 keeps all of it.
-    pub crop: f64,
+    crop: f64,
     /// Most pixels that an image is shifted by in each direction.
-    pub pixel_shift: usize,
+    pixel_shift: usize,
+    /// Audio features: the most that the level is changed, in nats of energy.
+    gain: f64,
+    /// Audio features: share of the sequences that background noise is mixed into.
+    background: f64,
+    /// Least signal-to-noise ratio of that, in dB.
+    snr_low: f64,
+    /// Largest.
+    snr_high: f64,
+    /// Most time steps of other training sequences put before a sequence.
+    lead_in: usize,
+    /// Bands of neighbouring features that are hidden.
+    freq_masks: usize,
+    /// Most features of such a band.
+    freq_width: usize,
+    /// Stretches of time steps that are hidden.
+    time_masks: usize,
+    /// Most time steps of such a stretch.
+    time_width: usize,
 }
 
 impl AugmentSetting {
@@ -217,6 +260,31 @@ impl AugmentSetting {
     pub fn none() -> Self {
         Self::default()
     }
+
+    /// What of it acts on logarithms of energies, and masks.
+    pub fn spectral(&self) -> Spectral {
+        Spectral {
+            gain: self.gain as f32,
+            background: self.background as f32,
+            snr_low: self.snr_low as f32,
+            snr_high: self.snr_high as f32,
+            lead_in: self.lead_in,
+            freq_masks: self.freq_masks,
+            freq_width: self.freq_width,
+            time_masks: self.time_masks,
+            time_width: self.time_width,
+        }
+    }
+}
+
+fn is_zero<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+fn number<T: FromStr + Default>(key: &str, value: &str) -> Result<T, String> {
+    let whole = std::any::type_name::<T>() == "usize";
+    let kind = if whole { "whole number" } else { "number" };
+    value.trim().parse().map_err(|_| format!("`{}` in `{key}={value}` is not a {kind}", value.trim()))
 }
 
 impl FromStr for AugmentSetting {
@@ -230,23 +298,7 @@ impl FromStr for AugmentSetting {
         for part in s.split(',') {
             let (key, value) =
                 part.split_once('=').ok_or_else(|| format!("`{part}` is not like rotate=0.25"))?;
-            let number =
-                || value.trim().parse().map_err(|_| format!("`{value}` in `{part}` is not a number"));
-            let whole =
-                || value.trim().parse().map_err(|_| format!("`{value}` in `{part}` is not a whole number"));
-            match key.trim() {
-                "rotate" => setting.rotate = number()?,
-                "scale" => setting.scale = number()?,
-                "noise" => setting.noise = number()?,
-                "crop" => setting.crop = number()?,
-                "shift" => setting.shift = whole()?,
-                "pixel-shift" => setting.pixel_shift = whole()?,
-                other => {
-                    return Err(format!(
-                        "`{other}` is none of rotate, scale, noise, shift, crop and pixel-shift"
-                    ));
-                }
-            }
+            setting.set(key.trim(), value)?;
         }
         Ok(setting)
     }

@@ -16,6 +16,7 @@ fn dataset(make: impl Fn(usize, u64) -> Examples, n: usize) -> Dataset {
         image: None,
         validation: None,
         background: None,
+        audio: None,
         suggested: Suggestions::default(),
     }
 }

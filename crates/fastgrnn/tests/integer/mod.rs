@@ -7,6 +7,7 @@
 pub mod compare;
 mod curve_values;
 pub mod curves;
+pub mod detector;
 mod extremes;
 pub mod image;
 mod images;

@@ -8,6 +8,7 @@ mod digits;
 mod dsa;
 mod har;
 mod mnist;
+mod speech;
 mod text;
 
 use std::path::{Path, PathBuf};
@@ -76,7 +77,16 @@ struct Found {
     notes: Vec<String>,
 }
 
-const SPECS: [&Spec; 5] = [&digits::SPEC, &mnist::SPEC, &har::HAR2, &har::HAR6, &dsa::SPEC];
+const SPECS: [&Spec; 8] = [
+    &digits::SPEC,
+    &mnist::SPEC,
+    &har::HAR2,
+    &har::HAR6,
+    &dsa::SPEC,
+    &speech::GOOGLE12,
+    &speech::GOOGLE30,
+    &speech::WAKEWORD,
+];
 
 impl Spec {
     fn locate(&self, folders: &[PathBuf]) -> Option<PathBuf> {
@@ -152,7 +162,11 @@ pub(crate) fn unknown(name: &str) -> DataError {
 
 /// Loads the set that `request` names, if it names one.
 pub(crate) fn load(request: &Request) -> Result<Option<Dataset>, DataError> {
-    match SPECS.iter().find(|spec| spec.name == request.source) {
+    let is_named = |spec: &&&Spec| match spec.name.split_once('<') {
+        Some((start, _)) => request.source.starts_with(start),
+        None => spec.name == request.source,
+    };
+    match SPECS.iter().find(is_named) {
         Some(spec) => {
             request.check_no_columns(spec.name)?;
             spec.load(&folders(request.data_dir.as_deref()), request).map(Some)
@@ -177,7 +191,7 @@ impl Spec {
         };
         let found = (self.read)(&path, request).map_err(|error| self.explain(error, &path))?;
         let dim = found.parts.train.as_ref().map(|part| part.x.dim());
-        let mut data = finish(self.name.into(), found.parts, request)?;
+        let mut data = finish(request.source.clone(), found.parts, request)?;
         data.notes.extend(found.notes);
         let split = self.group_split.then_some(super::SplitBy::Group);
         data.suggested = Suggestions { split, axes: Vec::new() };

@@ -62,12 +62,33 @@ impl Config {
             }
             _ => {}
         }
+        self.check_shares(data)?;
         self.augmentation(data).check(&data.train.x)?;
-        if self.normalize == Normalize::PerCoordinate && self.augment.crop > 0.0 && self.augment.crop < 1.0 {
-            let expected = "cropped sequences have no fixed length; use --normalize per-feature";
+        self.augment.spectral().check(data.train.x.dim(), data.background.as_ref())?;
+        let varies = (self.augment.crop > 0.0 && self.augment.crop < 1.0) || self.augment.lead_in > 0;
+        if self.normalize == Normalize::PerCoordinate && varies {
+            let expected = "sequences cropped or led in have no fixed length; use --normalize per-feature";
             return Err(out_of_range("normalize", "per-coordinate", expected));
         }
         Ok(())
+    }
+
+    /// Refuses shares of classes that the data does not have.
+    fn check_shares(&self, data: &Dataset) -> Result<(), ConfigError> {
+        let Some(share) = &self.class_share else { return Ok(()) };
+        let key = "class-share";
+        let Labels::Class { index, names } = &data.train.y else {
+            let (why, instead) = ("the labels are numbers".into(), "--labels class".into());
+            return Err(ConfigError::Unused { key, value: share.to_string(), why, instead });
+        };
+        let occurs = |name: &str| index.iter().any(|&c| names[c as usize] == name);
+        match share.0.iter().find(|(name, _)| !occurs(name)) {
+            Some((class, _)) => {
+                let (class, classes) = (class.clone(), names.clone());
+                Err(ConfigError::NoSuchClass { key, class, classes })
+            }
+            None => Ok(()),
+        }
     }
 
     pub(super) fn check_values(&self) -> Result<(), ConfigError> {
@@ -100,7 +121,12 @@ impl Config {
         if let Some(every) = self.decay_every {
             number(every > 0.0 && every.is_finite(), "decay-every", every, "it must be a number above 0")?;
         }
-        for (key, value) in [("epochs", self.epochs), ("batch", self.batch), ("seeds", self.seeds)] {
+        for (key, value) in [
+            ("epochs", self.epochs),
+            ("batch", self.batch),
+            ("seeds", self.seeds),
+            ("epoch-draws", self.epoch_draws.unwrap_or(1)),
+        ] {
             if value == 0 {
                 return Err(out_of_range(key, value, "it must be at least 1"));
             }
@@ -110,10 +136,12 @@ impl Config {
             ("batch", Some(self.batch)),
             ("patience", Some(self.patience)),
             ("timesteps", self.timesteps),
+            ("epoch-draws", self.epoch_draws),
             ("window", self.window),
             ("stride", self.stride),
             ("augment shift", Some(self.augment.shift)),
             ("augment pixel-shift", Some(self.augment.pixel_shift)),
+            ("augment lead-in", Some(self.augment.lead_in)),
         ] {
             if let Some(value) = value.filter(|&v| v > MAX_COUNT) {
                 return Err(out_of_range(key, value, "it must be below 2^31"));

@@ -126,6 +126,8 @@ impl Recipe {
                 _ => Loss::SoftmaxCrossEntropy,
             }),
             class_weight: r.class_weight.unwrap_or_default(),
+            class_share: r.class_share.clone(),
+            epoch_draws: r.epoch_draws,
             patience: r.patience.unwrap_or(0),
             refit: r.refit.unwrap_or_default(),
             seed,
@@ -140,7 +142,7 @@ impl Recipe {
         config.check(data)?;
         config.epochs = match r.epochs {
             Some(epochs) => epochs,
-            None => default_epochs(&config.network(data), &data.train, part, batch),
+            None => default_epochs(&config.network(data), &data.train, config.draws(part), batch),
         };
         if let (Some(every), Schedule::Constant | Schedule::Cosine) = (r.decay_every, schedule) {
             return Err(ConfigError::Unused {
@@ -166,9 +168,10 @@ impl Recipe {
             check_lsb(config.lsb().as_deref(), &data.train.x)?;
         }
         config.check_limits(data)?;
-        config.check_stages(config.epochs.saturating_mul(part.div_ceil(batch.max(1)).max(1)))?;
+        let batches = config.draws(part).div_ceil(batch.max(1)).max(1);
+        config.check_stages(config.epochs.saturating_mul(batches))?;
         if let Some(every) = config.decay_every
-            && every * (part.div_ceil(batch) as f64) < 0.5
+            && every * (batches as f64) < 0.5
         {
             return Err(out_of_range("decay-every", every, "the learning rate would fall at every step"));
         }
@@ -200,7 +203,8 @@ impl Recipe {
     }
 
     fn epoch_notes(&self, config: &Config, data: &Dataset) -> Vec<String> {
-        let batches = training_part(data.train.len(), config.val_split).div_ceil(config.batch).max(1);
+        let part = training_part(data.train.len(), config.val_split);
+        let batches = config.draws(part).div_ceil(config.batch).max(1);
         let steps = config.epochs.saturating_mul(batches);
         if self.epochs.is_some() || steps >= MIN_STEPS {
             return Vec::new();

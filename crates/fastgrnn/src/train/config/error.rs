@@ -68,6 +68,16 @@ pub enum ConfigError {
         /// What it must be.
         expected: &'static str,
     },
+    /// A class that no training sequence has.
+    #[error("{key} names the class '{class}'; the training data has {}", .classes.join(", "))]
+    NoSuchClass {
+        /// The key.
+        key: &'static str,
+        /// The class it names.
+        class: String,
+        /// Those there are.
+        classes: Vec<String>,
+    },
     /// A loss that cannot be used with these labels.
     #[error("loss {} does not fit {labels}; use {instead}", crate::train::Choice::choice_name(*.loss))]
     Loss {

@@ -13,6 +13,7 @@ mod stages;
 pub use error::ConfigError;
 
 use super::settings::{AugmentSetting, Axes, ClassWeight, Optimizer, Rank, Refit, ScalarSetting, Schedule};
+use super::share::ClassShare;
 use super::stage::Stages;
 use crate::cells::{Cell, CellKind, Nonlinearity, Scalars, Start};
 use crate::data::{Augment, Dataset, LabelKind, Labels, Normalize, SplitBy};
@@ -149,6 +150,12 @@ pub struct Config {
     pub loss: Loss,
     /// How classes count in the loss.
     pub class_weight: ClassWeight,
+    /// Shares of an epoch's draws that named classes get.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub class_share: Option<ClassShare>,
+    /// Sequences that an epoch draws; all there are to train on where nothing is said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub epoch_draws: Option<usize>,
     /// Epochs without a better validation before stopping; 0 for never.
     pub patience: usize,
     /// What happens after validation has chosen an epoch.
@@ -199,6 +206,11 @@ impl Config {
             Labels::None => 0,
         };
         Network::new(layers.collect(), outputs)
+    }
+
+    /// Sequences that an epoch goes through, of `part` there are to train on.
+    pub(in crate::train) fn draws(&self, part: usize) -> usize {
+        self.epoch_draws.unwrap_or(part)
     }
 
     /// The kept fraction of the weight view called `name`.

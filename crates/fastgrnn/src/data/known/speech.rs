@@ -1,0 +1,129 @@
+//! `google30`, `google12` and `wakeword:<word>`: spoken words of Speech Commands v0.01.
+
+use std::path::{Path, PathBuf};
+
+use super::super::labels::RawLabels;
+use super::super::load::Parts;
+use super::super::part::Part;
+use super::super::speech::{Archive, Background, COMMANDS, FILTERS, FRAMES, NOISE, Pick, Set, Split, choose};
+use super::super::{DataError, Request, Sequences};
+use super::{Found, Spec, is_whole, no_axes};
+use crate::features;
+
+/// What the name of a wake word's set starts with.
+pub(super) const WAKE: &str = "wakeword:";
+
+const COMMON: Spec = Spec {
+    name: "",
+    description: "",
+    licence: "CC BY 4.0 (Speech Commands v0.01, Warden)",
+    sizes: [57_886, 6_835, FRAMES, FILTERS, 30],
+    places: &["speech_commands", "speech_commands_v0.01"],
+    marker: "index.csv",
+    fetch: "Speech Commands v0.01 (64,721 recordings of 30 words; speech_commands_v0.01.tar.gz, unpacked), or its log-mel features 'logmel_u8.npy.xz' and 'index.csv.gz', packed from the repository DanchooKim/dtw-speech-recognition at 2542944f, where you have them,",
+    checksums: &[
+        ("logmel_u8.npy.xz", "8a91619b5a355507d55aee420bc0617a2754245aa4c6209d54b6cbadaff78d6d"),
+        ("index.csv.gz", "b0f93d511b2333dcf5fb63e8b03be54579ce5a579998db5c84544bf1219d5810"),
+    ],
+    axes: no_axes,
+    group_split: false,
+    count: is_whole,
+    read: read30,
+};
+
+pub(super) const GOOGLE30: Spec =
+    Spec { name: "google30", description: "30 spoken words, 32 log-mel filters at 100 Hz", ..COMMON };
+
+pub(super) const GOOGLE12: Spec = Spec {
+    name: "google12",
+    description: "ten spoken commands, silence and unknown words, 32 log-mel filters at 100 Hz",
+    sizes: [25_339, 3_081, FRAMES, FILTERS, 12],
+    read: read12,
+    ..COMMON
+};
+
+pub(super) const WAKEWORD: Spec = Spec {
+    name: "wakeword:<word>",
+    description: "one of the 30 words (such as wakeword:marvin) against the others and noise",
+    sizes: [60_440, 6_835, FRAMES, FILTERS, 2],
+    read: read_wake,
+    ..COMMON
+};
+
+fn read30(folder: &Path, request: &Request) -> Result<Found, DataError> {
+    read(folder, request, &Set::Words)
+}
+
+fn read12(folder: &Path, request: &Request) -> Result<Found, DataError> {
+    read(folder, request, &Set::Commands(COMMANDS.map(str::to_owned).to_vec()))
+}
+
+fn read_wake(folder: &Path, request: &Request) -> Result<Found, DataError> {
+    let word = request.source.strip_prefix(WAKE).unwrap_or_default();
+    read(folder, request, &Set::WakeWord(word.to_owned()))
+}
+
+/// Where the background recordings lie: beside the words, or beside their FLAC copies.
+fn noise_folder(folder: &Path) -> Option<PathBuf> {
+    let places = [folder.join(NOISE), folder.join("flac").join(NOISE)];
+    places.into_iter().find(|path| path.is_dir())
+}
+
+fn read(folder: &Path, request: &Request, set: &Set) -> Result<Found, DataError> {
+    let archive = Archive::open(folder, request.size_limit)?;
+    let clips = archive.clips();
+    if let Set::WakeWord(word) = set
+        && !clips.iter().any(|clip| clip.word() == word)
+    {
+        let (words, _) = choose(&Set::Words, clips, Split::Train);
+        let problem = format!("'{word}' is none of its words: {}", words.join(", "));
+        return Err(DataError::Option { option: "wakeword".into(), problem });
+    }
+    let spec = features::Spec::default();
+    let background = match noise_folder(folder) {
+        Some(noise) => Some(Background::open(&noise, &spec)?),
+        None => None,
+    };
+    let build = |splits: &[Split]| -> Result<(Part, usize), DataError> {
+        let (mut x, mut labels, mut ids, mut groups) =
+            (Sequences::new(FILTERS), Vec::new(), Vec::new(), Vec::new());
+        let (mut names, mut first_of_last) = (Vec::new(), 0);
+        for &split in splits {
+            let (classes, picks) = choose(set, clips, split);
+            first_of_last = x.len();
+            for (pick, class) in picks {
+                match pick {
+                    Pick::Clip(i) => {
+                        x.push(&archive.features(i));
+                        ids.push(clips[i].file.clone());
+                        groups.push(clips[i].speaker().to_owned());
+                    }
+                    Pick::Noise(_) if background.is_none() && matches!(set, Set::WakeWord(_)) => continue,
+                    Pick::Noise(k) => {
+                        let Some(noise) = &background else {
+                            let hint = "background recordings, which its silence is cut from, were expected in _background_noise_".into();
+                            return Err(DataError::Empty { file: folder.display().to_string(), hint });
+                        };
+                        let mut silence = noise.silence(split, k);
+                        Archive::rounded(&mut silence);
+                        x.push(&silence);
+                        ids.push(format!("{NOISE}/{k}"));
+                        groups.push(NOISE.into());
+                    }
+                }
+                labels.push(classes[class].clone());
+            }
+            names = classes;
+        }
+        let mut part = Part::new(request.source.clone(), x, RawLabels::Text(labels));
+        part.classes = Some(names);
+        (part.ids, part.group) = (Some(ids), Some(groups));
+        Ok((part, first_of_last))
+    };
+    let (mut train, first) = build(&[Split::Train, Split::Validation])?;
+    train.validation = Some((first as u32..train.x.len() as u32).collect());
+    train.background = background.as_ref().map(|noise| noise.frames(Split::Train));
+    train.audio = Some(spec);
+    let (test, _) = build(&[Split::Test])?;
+    Ok(Found { parts: Parts { train: Some(train), test: Some(test) }, notes: Vec::new() })
+}

@@ -1,0 +1,106 @@
+//! Background recordings, cut in time: the first 60 % train, the next 20 % validate, the rest tests.
+
+use std::path::{Path, PathBuf};
+
+use super::super::{DataError, Sequences};
+use super::Split;
+use crate::audio;
+use crate::features::{self, Spec};
+use crate::rng::{Rng, stream};
+
+/// The folder of background recordings inside a folder of words.
+pub const NOISE: &str = "_background_noise_";
+
+/// Background recordings at the features' sample rate.
+pub struct Background {
+    spec: Spec,
+    recordings: Vec<Vec<i16>>,
+}
+
+impl Background {
+    /// Reads the WAV and FLAC files in `folder`, sorted by name.
+    pub fn open(folder: &Path, spec: &Spec) -> Result<Self, DataError> {
+        let io = |source| DataError::Io { path: folder.into(), source };
+        let mut paths: Vec<PathBuf> = Vec::new();
+        for entry in std::fs::read_dir(folder).map_err(io)? {
+            paths.push(entry.map_err(io)?.path());
+        }
+        paths.retain(|path| path.extension().is_some_and(|end| end == "wav" || end == "flac"));
+        paths.sort();
+        let read = |path: &PathBuf| Ok(audio::read(path)?.to_i16());
+        let recordings = paths.iter().map(read).collect::<Result<Vec<_>, DataError>>()?;
+        Self::new(spec, recordings)
+            .ok_or_else(|| DataError::Empty { file: folder.display().to_string(), hint: TOO_SHORT.into() })
+    }
+
+    /// Recordings as they are; `None` unless one has a second in each of its parts.
+    pub fn new(spec: &Spec, recordings: Vec<Vec<i16>>) -> Option<Self> {
+        let second = spec.rate() as usize;
+        let is_long =
+            |samples: &Vec<i16>| Split::ALL.into_iter().all(|split| part_of(samples, split).len() >= second);
+        let recordings: Vec<Vec<i16>> = recordings.into_iter().filter(is_long).collect();
+        (!recordings.is_empty()).then(|| Self { spec: spec.clone(), recordings })
+    }
+
+    /// The samples of each recording that belong to `split`.
+    pub fn part(&self, split: Split) -> impl Iterator<Item = &[i16]> {
+        self.recordings.iter().map(move |samples| part_of(samples, split))
+    }
+
+    /// Features of each recording's share of `split`, as it goes on.
+    pub fn frames(&self, split: Split) -> Sequences {
+        let mut frames = Sequences::new(self.spec.dim());
+        self.part(split).for_each(|samples| frames.push(&features::extract(&self.spec, samples)));
+        frames
+    }
+
+    /// The second of noise that is number `k` of `split`: the same for everybody.
+    pub fn second(&self, split: Split, k: usize) -> &[i16] {
+        let mut rng = Rng::keyed(0, &[stream::SPEECH, split as u64, 1, k as u64]);
+        let samples = part_of(&self.recordings[rng.below(self.recordings.len())], split);
+        let second = self.spec.rate() as usize;
+        let start = rng.below(samples.len() - second + 1);
+        &samples[start..start + second]
+    }
+
+    /// The features of that second.
+    pub fn silence(&self, split: Split, k: usize) -> Vec<f32> {
+        features::extract(&self.spec, self.second(split, k))
+    }
+}
+
+const TOO_SHORT: &str = "no WAV or FLAC recording of at least five seconds is in it";
+
+fn part_of(samples: &[i16], split: Split) -> &[i16] {
+    let at = |fifths: usize| samples.len() / 5 * fifths;
+    match split {
+        Split::Train => &samples[..at(3)],
+        Split::Validation => &samples[at(3)..at(4)],
+        Split::Test => &samples[at(4)..],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_second_of_one_part_holds_a_sample_of_another() {
+        let spec = Spec::default();
+        // Each sample tells the second it lies in.
+        let counting = |n: i16| (0..n * 10).flat_map(|tenth| [tenth; 1_600]).collect::<Vec<i16>>();
+        let noise = Background::new(&spec, vec![counting(30), vec![0; 16_000], counting(50)]).unwrap();
+        for split in Split::ALL {
+            let own: Vec<&[i16]> = noise.part(split).collect();
+            assert_eq!(own.len(), 2, "a recording too short to be cut is left out");
+            for k in 0..50 {
+                let second = noise.second(split, k);
+                assert_eq!(second.len(), 16_000);
+                let is_inside = |part: &&[i16]| part.as_ptr_range().contains(&second.as_ptr());
+                assert!(own.iter().any(|part| is_inside(part)));
+            }
+        }
+        assert_eq!(noise.second(Split::Test, 3), noise.second(Split::Test, 3));
+        assert!(Background::new(&spec, vec![vec![0; 16_000]]).is_none());
+    }
+}
