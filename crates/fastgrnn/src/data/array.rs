@@ -108,7 +108,7 @@ impl<'a> Array<'a> {
                 value: values[i].to_string(),
             });
         }
-        Ok(Sequences { dim, offsets: (0..=n).map(|i| i * steps).collect(), values })
+        Ok(Sequences::cut(dim, values, (0..=n).map(|i| i * steps).collect()))
     }
 
     /// The cells as numbers, last index fastest.

@@ -12,7 +12,7 @@ use super::labels::{RawLabels, listed};
 use super::load::{Parts, like};
 use super::part::Part;
 use super::recordings::label_kind;
-use super::{DataError, Request, Sequences, csv};
+use super::{DataError, Request, csv};
 
 /// A table in a folder: where it is, and the class its folder names.
 struct Table {
@@ -179,7 +179,7 @@ pub(crate) fn append(joined: &mut Part, part: Part) -> Result<(), DataError> {
     if part.x.is_empty() {
         return Ok(());
     }
-    append_sequences(&mut joined.x, &part.x);
+    joined.x.append(&part.x);
     match (&mut joined.y, part.y) {
         (RawLabels::Text(all), RawLabels::Text(more)) => all.extend(more),
         (RawLabels::Number { values: all, .. }, RawLabels::Number { values: more, .. }) => {
@@ -220,10 +220,4 @@ pub(crate) fn append(joined: &mut Part, part: Part) -> Result<(), DataError> {
         all.extend(more.iter().map(|r| r + next));
     }
     Ok(())
-}
-
-fn append_sequences(all: &mut Sequences, more: &Sequences) {
-    let end = all.offsets[all.offsets.len() - 1];
-    all.values.extend_from_slice(&more.values);
-    all.offsets.extend(more.offsets[1..].iter().map(|offset| offset + end));
 }

@@ -35,8 +35,10 @@ mod part;
 mod random;
 mod recordings;
 mod request;
+mod sequences;
 pub mod spectral;
 pub mod speech;
+mod spill;
 pub mod split;
 mod ts;
 mod write;
@@ -50,95 +52,10 @@ pub use load::{load, load_bytes, load_unlabelled};
 pub use normalize::{Normalize, Normalizer};
 pub use random::RandomWalks;
 pub use request::{Expect, Inherited, LabelKind, Request};
+pub use sequences::Sequences;
 pub use spectral::Spectral;
 pub use split::{SplitBy, validation_split};
 pub use write::{losses, outputs, write};
-
-/// Sequences of `dim` features a step, of equal or unequal length, stored end to end.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Sequences {
-    dim: usize,
-    values: Vec<f32>,
-    offsets: Vec<usize>,
-}
-
-impl Sequences {
-    /// No sequences yet; `dim` must be at least 1.
-    pub fn new(dim: usize) -> Self {
-        Self { dim, values: Vec::new(), offsets: vec![0] }
-    }
-
-    /// Appends a sequence given as whole steps of `dim` values.
-    pub fn push(&mut self, sequence: &[f32]) {
-        self.values.extend_from_slice(sequence);
-        self.offsets.push(self.values.len() / self.dim);
-    }
-
-    /// Number of sequences.
-    pub fn len(&self) -> usize {
-        self.offsets.len() - 1
-    }
-
-    /// Whether there is no sequence.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Features a step.
-    pub fn dim(&self) -> usize {
-        self.dim
-    }
-
-    /// Steps of sequence `i`.
-    pub fn steps(&self, i: usize) -> usize {
-        self.offsets[i + 1] - self.offsets[i]
-    }
-
-    /// Steps of the longest sequence.
-    pub fn max_steps(&self) -> usize {
-        (0..self.len()).map(|i| self.steps(i)).max().unwrap_or(0)
-    }
-
-    /// Steps of the shortest sequence.
-    pub fn min_steps(&self) -> usize {
-        (0..self.len()).map(|i| self.steps(i)).min().unwrap_or(0)
-    }
-
-    /// Values of sequence `i`, step by step.
-    pub fn get(&self, i: usize) -> &[f32] {
-        &self.values[self.offsets[i] * self.dim..self.offsets[i + 1] * self.dim]
-    }
-
-    /// The same values in `timesteps` steps a sequence, joining or splitting steps.
-    pub fn reblocked(mut self, timesteps: usize) -> Result<Self, DataError> {
-        let option = || "--timesteps".to_string();
-        if timesteps == 0 {
-            let problem = "0 steps make no sequence; use 1 or more".into();
-            return Err(DataError::Option { option: option(), problem });
-        }
-        if self.min_steps() != self.max_steps() {
-            let (low, high) = (self.min_steps(), self.max_steps());
-            let problem = format!("needs sequences of one length, but they have {low} to {high} steps");
-            return Err(DataError::Option { option: option(), problem });
-        }
-        let (steps, dim) = (self.max_steps(), self.dim);
-        if !(steps * dim).is_multiple_of(timesteps) || steps == 0 {
-            return Err(DataError::Timesteps { timesteps, sequence: 0, steps, dim });
-        }
-        self.dim = steps * dim / timesteps;
-        self.offsets = (0..self.offsets.len()).map(|i| i * timesteps).collect();
-        Ok(self)
-    }
-
-    /// The sequences at `indices`, in that order.
-    pub fn select(&self, indices: &[u32]) -> Self {
-        let mut chosen = Self::new(self.dim);
-        for &i in indices {
-            chosen.push(self.get(i as usize));
-        }
-        chosen
-    }
-}
 
 /// What is known about each sequence.
 #[derive(Clone, Debug, PartialEq)]

@@ -121,29 +121,29 @@ impl Arrays {
             return Err(wrong(format!("need an x of shape [all steps, features], not {:?}", x.shape)));
         };
         let values: Vec<f32> = x.numbers()?.into_iter().map(|v| v as f32).collect();
-        let mut cut = Sequences { dim, values, offsets: vec![0] };
+        let mut offsets = vec![0];
         let mut end = 0usize;
         for &length in lengths {
             if length.fract() != 0.0 || length < 1.0 || length > steps as f64 {
                 return Err(wrong(format!("{length} is not a number of steps")));
             }
             end = end.saturating_add(length as usize);
-            cut.offsets.push(end);
+            offsets.push(end);
         }
         if end != steps {
             return Err(wrong(format!("they add to {end}, but x has {steps} steps")));
         }
-        if let Some(i) = cut.values.iter().position(|v| !v.is_finite()) {
+        if let Some(i) = values.iter().position(|v| !v.is_finite()) {
             let (row, feature) = (i / dim, i % dim);
-            let sequence = cut.offsets.partition_point(|&start| start <= row) - 1;
-            let step = row - cut.offsets[sequence];
+            let sequence = offsets.partition_point(|&start| start <= row) - 1;
+            let step = row - offsets[sequence];
             return Err(DataError::NotFinite {
                 file: self.file.clone(),
                 place: format!("sequence {sequence}, step {step}, feature {feature} (row {row} of x)"),
-                value: cut.values[i].to_string(),
+                value: values[i].to_string(),
             });
         }
-        Ok(cut)
+        Ok(Sequences::cut(dim, values, offsets))
     }
 }
 

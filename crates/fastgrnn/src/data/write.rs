@@ -200,13 +200,13 @@ struct Npz<'a, W: Write + Seek> {
 impl<W: Write + Seek> Npz<'_, W> {
     fn part(&mut self, examples: &Examples, suffix: &str) -> Result<(), DataError> {
         let x = &examples.x;
-        let floats = |values: &[f32]| values.iter().flat_map(|v| v.to_le_bytes()).collect();
-        let values: Vec<u8> = floats(&x.values);
+        let floats = |values: &[f32]| -> Vec<u8> { values.iter().flat_map(|v| v.to_le_bytes()).collect() };
+        let values: Vec<u8> = (0..x.len()).flat_map(|i| x.get(i)).flat_map(|v| v.to_le_bytes()).collect();
         if x.min_steps() == x.max_steps() {
             let shape = [x.len(), x.max_steps(), x.dim()];
             self.array(&format!("x{suffix}"), "<f4", &shape, &values)?;
         } else {
-            let shape = [x.values.len() / x.dim(), x.dim()];
+            let shape = [x.all_steps(), x.dim()];
             self.array(&format!("x{suffix}"), "<f4", &shape, &values)?;
             let lengths: Vec<u8> = (0..x.len()).flat_map(|i| (x.steps(i) as u64).to_le_bytes()).collect();
             self.array(&format!("lengths{suffix}"), "<u8", &[x.len()], &lengths)?;

@@ -41,7 +41,7 @@ fn read(_: &Path, _: &Request) -> Result<Found, DataError> {
     };
     let (images, labels) = (unpacked("images.gz", IMAGES)?, unpacked("labels.gz", LABELS)?);
     let mut all = idx::part(("digits", &images), Some(("digits", &labels)))?;
-    all.x.values.iter_mut().for_each(|v| *v /= FULL);
+    all.x = all.x.divided(FULL);
     let RawLabels::Number { values: digits, .. } = &all.y else {
         return Err(DataError::NoLabels { file: "digits".into(), hint: "not built in".into() });
     };

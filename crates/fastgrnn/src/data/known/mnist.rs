@@ -42,7 +42,7 @@ fn read(folder: &Path, request: &Request) -> Result<Found, DataError> {
         };
         let (images, labels) = (file("images-idx3")?, file("labels-idx1")?);
         let mut part = idx::part((&images.0, &images.1), Some((&labels.0, &labels.1)))?;
-        part.x.values.iter_mut().for_each(|v| *v /= 255.0);
+        part.x = part.x.divided(255.0);
         part.x = part.x.reblocked(PIXELS)?;
         part.classes = Some((0..10).map(|digit| digit.to_string()).collect());
         Ok(part)
