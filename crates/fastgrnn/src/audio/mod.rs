@@ -1,7 +1,7 @@
 //! Recordings: WAV and FLAC files as one channel of samples.
 //!
 //! [`read`] and [`decode`] tell the format by the content, never by the file's ending, mix all
-//! channels down to one and keep the file's own rate; [`Audio::resampled`] changes it. Samples are
+//! channels down to one and keep the file's own rate; [`resample()`] changes it. Samples are
 //! `f32` on the scale of 16-bit integers, whatever the file's width: a 16-bit mono file passes
 //! through [`Audio::to_i16`] bit for bit.
 //!
@@ -21,6 +21,7 @@
 
 mod error;
 mod flac;
+mod resample;
 mod wav;
 
 use std::fs::File;
@@ -28,6 +29,7 @@ use std::io::Read;
 use std::path::Path;
 
 pub use error::AudioError;
+pub use resample::{Resampler, resample};
 
 /// Samples a recording may have, mixed down: 4.6 hours at 16 kHz, 1 GiB of memory.
 pub const MAX_SAMPLES: usize = 1 << 28;

@@ -24,6 +24,7 @@
 //! ```
 mod dct;
 mod error;
+mod fft;
 mod front;
 mod mel;
 mod spec;
