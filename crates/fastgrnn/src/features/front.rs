@@ -37,7 +37,6 @@ struct Work {
 impl Front {
     /// A front end at the start of a recording.
     pub fn new(spec: &Spec) -> Self {
-        let turn = 2.0 * PI / (spec.window - 1) as f64;
         let work = Work {
             power: vec![0.0; spec.fft() / 2 + 1],
             mel: vec![0.0; spec.filters],
@@ -46,7 +45,7 @@ impl Front {
         Self {
             spec: *spec,
             fft: Fft::new(spec.fft()),
-            hamming: (0..spec.window).map(|n| 0.54 - 0.46 * (turn * n as f64).cos()).collect(),
+            hamming: hamming(spec).collect(),
             edges: spec.edges(),
             dct: match spec.kind {
                 Kind::LogMel => Vec::new(),
@@ -112,6 +111,12 @@ impl Front {
         }
         frame(row);
     }
+}
+
+/// The Hamming window.
+pub(super) fn hamming(spec: &Spec) -> impl Iterator<Item = f64> + use<> {
+    let turn = 2.0 * PI / (spec.window - 1) as f64;
+    (0..spec.window).map(move |n| 0.54 - 0.46 * (turn * n as f64).cos())
 }
 
 #[cfg(test)]
