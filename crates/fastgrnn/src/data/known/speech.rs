@@ -10,8 +10,10 @@ use super::super::{DataError, Request, Sequences};
 use super::{Found, Spec, is_whole, no_axes};
 use crate::features;
 
-/// What the name of a wake word's set starts with.
-pub(super) const WAKE: &str = "wakeword:";
+/// The word of a set called `wakeword:<word>`.
+pub(super) fn wake_word(source: &str) -> Option<&str> {
+    source.strip_prefix("wakeword:")
+}
 
 const COMMON: Spec = Spec {
     name: "",
@@ -59,7 +61,7 @@ fn read12(folder: &Path, request: &Request) -> Result<Found, DataError> {
 }
 
 fn read_wake(folder: &Path, request: &Request) -> Result<Found, DataError> {
-    let word = request.source.strip_prefix(WAKE).unwrap_or_default();
+    let word = wake_word(&request.source).unwrap_or_default();
     read(folder, request, &Set::WakeWord(word.to_owned()))
 }
 
