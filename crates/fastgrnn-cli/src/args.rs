@@ -2,8 +2,10 @@
 //! files and flags alike.
 
 mod device;
+mod stream;
 
 pub use device::{BoardArgs, Boards, ExportArgs, NewArgs};
+pub use stream::{DetectorArgs, ResetArg, StreamArgs};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use fastgrnn::bench::{INFER_SHAPES, InferShape, SHAPES, Shape};
@@ -41,6 +43,8 @@ pub enum Command {
     Info(InfoArgs),
     /// Make a float model compute in integers only
     Quantize(QuantizeArgs),
+    /// Listen to a stream and report what a model detects
+    Stream(StreamArgs),
     /// Make an integer model of any shape with random weights, to measure before training
     New(NewArgs),
     /// Train networks that just fit budgets of bytes, and show accuracy against bytes

@@ -31,6 +31,15 @@ pub fn end_boards() {
     });
 }
 
+/// Takes over Ctrl-C while a stream is heard: it ends, and the answer is printed.
+pub fn end_stream() {
+    let _ = ctrlc::set_handler(|| {
+        if PRESSED.fetch_add(1, Ordering::SeqCst) > 0 {
+            std::process::exit(INTERRUPTED);
+        }
+    });
+}
+
 /// Whether Ctrl-C was pressed.
 pub fn is_asked() -> bool {
     PRESSED.load(Ordering::SeqCst) > 0

@@ -15,7 +15,8 @@ mod table;
 use args::{Cli, Command, DataCommand};
 use clap::Parser;
 use commands::{
-    bench, board, compare, completions, data, demo, eval, export, info, new, pareto, predict, quantize, train,
+    bench, board, compare, completions, data, demo, eval, export, info, new, pareto, predict, quantize,
+    stream, train,
 };
 use console::Console;
 use std::process::ExitCode;
@@ -45,6 +46,7 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Quantize(args) => quantize::run(args, console),
         Command::Board(args) => board::run(args, console),
         Command::Export(args) => export::run(args, console),
+        Command::Stream(args) => stream::run(args, console),
         Command::Data(DataCommand::List(args)) => data::list(&args, console),
         Command::Data(DataCommand::Inspect(args)) => data::inspect(args, console),
         Command::Data(DataCommand::Convert(args)) => data::convert(args, console),

@@ -63,6 +63,9 @@ fn new_bar(batches: u64) -> ProgressBar {
 
 fn epoch_text(report: &EpochReport) -> String {
     let mut text = format!("epoch {}/{} · loss {}", report.epoch, report.epochs, number(report.train_loss));
+    if let Some(f1) = report.val_f1 {
+        text.push_str(&format!(" · val F1 {}", fraction(f1, None)));
+    }
     match (report.val_accuracy, report.val_loss) {
         (Some(accuracy), _) => text.push_str(&format!(" · val {}", fraction(accuracy, None))),
         (None, Some(loss)) => text.push_str(&format!(" · val loss {}", number(loss))),

@@ -25,6 +25,7 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+pub mod audio;
 pub mod float;
 pub mod int;
 #[cfg(feature = "source")]

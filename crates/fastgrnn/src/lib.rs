@@ -29,6 +29,7 @@
 //! | [`model`] | the trained model and its file |
 //! | [`train`] | optimisers, schedules, the training run, checkpoints |
 //! | [`quantize`] | integers instead of floats: grids, calibration, the device image |
+//! | [`stream`] | listening: network and detector on a stream |
 //! | [`random`] | integer models of any shape with random weights, to measure before training |
 //! | [`device`] | boards: their memory and clock |
 //! | [`compare`] | two models on the same data: agreement, drift of states, saturation |
@@ -57,4 +58,5 @@ pub mod reference;
 pub mod report;
 pub mod rng;
 mod simd;
+pub mod stream;
 pub mod train;

@@ -100,9 +100,18 @@ pub struct Scores {
     /// Mean F1 over the classes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub f1_macro: Option<f64>,
-    /// F1 of the second class, when there are two.
+    /// F1 of the positive class, or of the second one of two.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub f1: Option<f64>,
+    /// Precision of the positive class, where the model has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub precision: Option<f64>,
+    /// Recall of the positive class, where the model has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recall: Option<f64>,
+    /// The probability of the positive class above which the model decides for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub threshold: Option<f64>,
     /// Mean loss, in the units that training minimises.
     pub loss: f64,
     /// Root of the mean squared error, in the data's units.
@@ -131,6 +140,9 @@ impl Scores {
             accuracy: over(&|s| s.accuracy, reduce),
             f1_macro: over(&|s| s.f1_macro, reduce),
             f1: over(&|s| s.f1, reduce),
+            precision: over(&|s| s.precision, reduce),
+            recall: over(&|s| s.recall, reduce),
+            threshold: over(&|s| s.threshold, reduce),
             loss: over(&|s| Some(s.loss), reduce).unwrap_or(0.0),
             rmse: over(&|s| s.rmse, reduce),
             mae: over(&|s| s.mae, reduce),
@@ -186,6 +198,16 @@ impl Evaluation {
         Self { scores, confusion: Some(confusion), labels: labels.to_vec(), per_class }
     }
 
+    /// The same, with how well `class` is found at `threshold` among the scores.
+    pub fn of_positive(mut self, class: usize, threshold: f64) -> Self {
+        if let Some(found) = self.per_class.get(class) {
+            let scores = &mut self.scores;
+            (scores.f1, scores.precision) = (Some(found.f1), Some(found.precision));
+            (scores.recall, scores.threshold) = (Some(found.recall), Some(threshold));
+        }
+        self
+    }
+
     /// Of predicted numbers, `width` a sequence; `loss` is their mean loss.
     pub fn of_values(width: usize, truth: &[f32], predicted: &[f32], loss: f64) -> Self {
         let count = truth.len().max(1) as f64;
@@ -238,6 +260,13 @@ mod tests {
     fn two_classes_have_the_f1_of_the_second() {
         let e = Evaluation::of_classes(&names(2), &[0, 1, 1, 0], &[0, 1, 0, 1], 0.0);
         assert_eq!(e.scores.f1, Some(0.5));
+    }
+
+    #[test]
+    fn a_positive_class_has_precision_recall_and_threshold_among_the_scores() {
+        let e = Evaluation::of_classes(&names(2), &[0, 0, 0, 1], &[0, 0, 1, 1], 0.0).of_positive(0, 0.3);
+        assert_eq!((e.scores.precision, e.scores.recall), (Some(1.0), Some(2.0 / 3.0)));
+        assert_eq!((e.scores.f1, e.scores.threshold), (Some(0.8), Some(0.3)));
     }
 
     #[test]

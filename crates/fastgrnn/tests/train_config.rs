@@ -159,7 +159,7 @@ fn every_key_of_a_configuration_is_a_key_of_a_recipe() {
     let optional =
         [&optional[..], &["group-col", "columns", "drop", "size-limit", "decay-every", "input-lsb"]].concat();
     let optional = [&optional[..], &["fit", "max-flash", "max-ram", "max-ms", "board"]].concat();
-    let optional = [&optional[..], &["class-share", "epoch-draws"]].concat();
+    let optional = [&optional[..], &["class-share", "epoch-draws", "positive"]].concat();
     for key in keys.iter().filter(|key| !optional.contains(&key.as_str())) {
         assert!(table.contains_key(key), "{key}");
     }
@@ -202,6 +202,10 @@ fn values_out_of_range_are_named_with_their_key() {
         (Recipe { window: Some(usize::MAX), ..plain() }, "window = 18446744073709551615"),
         (Recipe { seeds: Some(1 << 20), ..plain() }, "seeds = 1048576"),
         (Recipe { size_limit: Some(u64::MAX), ..plain() }, "size-limit = 18446744073709551615"),
+        (
+            Recipe { positive: Some("marvin".into()), ..plain() },
+            "positive names the class 'marvin'; the training data has class 0, class 1",
+        ),
         (Recipe { epoch_draws: Some(0), ..plain() }, "epoch-draws = 0: it must be at least 1"),
         (
             Recipe { class_share: Some("marvin=0.2".parse().unwrap()), ..plain() },
@@ -219,6 +223,11 @@ fn values_out_of_range_are_named_with_their_key() {
     ] {
         let error = recipe.resolve(&data).unwrap_err().to_string();
         assert!(error.contains(message), "{error:?} should say {message:?}");
+    }
+    let positive = Recipe { positive: Some("class 1".into()), ..plain() };
+    for data in [classes(60, 3, 5), numbers(40)] {
+        let error = positive.resolve(&data).unwrap_err();
+        assert!(matches!(error, ConfigError::Unused { key: "positive", .. }), "{error}");
     }
     let softmax = Recipe { loss: Some(fastgrnn::engine::Loss::SoftmaxCrossEntropy), ..plain() };
     assert!(matches!(softmax.resolve(&numbers(40)), Err(ConfigError::Loss { .. })));

@@ -72,6 +72,38 @@ fn binary_cross_entropy_has_one_output_for_two_classes() {
 }
 
 #[test]
+fn a_positive_class_gets_the_threshold_that_validation_prefers_and_files_keep_it() {
+    use fastgrnn::model::AnyModel;
+    let mut data = classes(240, 2, 8);
+    // A third of the positives look like the others: no threshold is perfect, and 0.5 is not best.
+    let Labels::Class { index, .. } = &mut data.train.y else { panic!("classes") };
+    index.iter_mut().step_by(6).for_each(|c| *c = 1);
+    for (quantize, refit) in [(false, Refit::None), (true, Refit::None), (true, Refit::Full)] {
+        let folder = tempfile::tempdir().unwrap();
+        let (positive, share) = (Some("class 1".into()), Some("class 1=0.2".parse().unwrap()));
+        let recipe = Recipe { positive, class_share: share, quantize: Some(quantize), ..recipe() };
+        let summary =
+            trained(&Recipe { epochs: Some(12), refit: Some(refit), ..recipe }, &data, folder.path());
+        let (seed, test) = (&summary.seeds[0], summary.test.clone().unwrap());
+        let model = AnyModel::load(&summary.model).unwrap();
+        let decision = model.float().decision.clone().unwrap();
+        assert_eq!((decision.positive.as_str(), Some(decision.threshold)), ("class 1", test.threshold));
+        assert!((decision.threshold - 0.5).abs() > 0.01, "{decision:?}");
+        let (evaluation, ..) = model.evaluate(data.test.as_ref().unwrap(), 1).unwrap();
+        assert_eq!(evaluation.scores, test, "the file alone decides as the run did");
+        let found = &evaluation.per_class[1];
+        assert_eq!((test.f1, test.recall), (Some(found.f1), Some(found.recall)));
+        let best = metrics(folder.path()).into_iter().rev().find(|r| r.best).unwrap();
+        assert_eq!(best.epoch, seed.best_epoch);
+        let val = seed.val.as_ref().unwrap();
+        assert!((best.val_f1.unwrap() - val.f1.unwrap()).abs() < if quantize { 0.1 } else { 1e-9 });
+        if let Some(float) = &summary.model_float {
+            assert!(Model::load(float).unwrap().decision.unwrap().threshold != 0.5);
+        }
+    }
+}
+
+#[test]
 fn every_optimizer_lowers_the_loss() {
     let data = classes(80, 3, 8);
     for optimizer in [Optimizer::Sgd, Optimizer::Nesterov, Optimizer::Adam, Optimizer::AdamW] {
@@ -259,10 +291,12 @@ fn stopping_in_any_stage_and_resuming_changes_nothing() {
     stop_and_resume(staged());
 }
 
-/// A class that comes up more often than it is there, and an epoch that is no pass over the data.
+/// A class that is to be found and comes up more often than it is there, and an epoch that is no
+/// pass over the data.
 fn sampled() -> Recipe {
     let class_share = Some("class 1=0.7".parse().unwrap());
-    Recipe { class_share, epoch_draws: Some(70), batch: Some(12), ..eventful() }
+    let positive = Some("class 1".into());
+    Recipe { class_share, epoch_draws: Some(70), positive, batch: Some(12), ..staged() }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use crate::commands::{boards, detector, integer, model};
 use crate::console::Console;
 use crate::table::{facts, table};
 use fastgrnn::model::{AnyModel, Model};
-use fastgrnn::report::{TensorRow, bytes, count, tensors};
+use fastgrnn::report::{TensorRow, bytes, count, number, tensors};
 use serde_json::{Value, json};
 
 /// Shows what is in a model file.
@@ -26,6 +26,7 @@ pub fn run(args: &InfoArgs, console: Console) -> anyhow::Result<()> {
         "network": model.network,
         "tensors": rows,
         "labels": model.labels(),
+        "decision": model.decision,
         "features": model.features,
         "normalize": model.normalizer,
         "initial_state": model.initial_state,
@@ -73,7 +74,7 @@ fn about(any: &AnyModel) -> Vec<(&'static str, String)> {
     }
     let outputs = match model.labels() {
         [] => format!("{} numbers", model.network.outputs),
-        labels => format!("{} classes: {}", labels.len(), labels.join(", ")),
+        labels => format!("{} classes: {}{}", labels.len(), labels.join(", "), decision(model)),
     };
     let features = model.features.as_ref().map_or(String::new(), |f| format!(": {}", f.join(", ")));
     let mut rows = vec![
@@ -103,6 +104,14 @@ fn about(any: &AnyModel) -> Vec<(&'static str, String)> {
         rows.push(("detector", detector::describe(model, own)));
     }
     rows
+}
+
+/// The class to be found and where that is decided.
+fn decision(model: &Model) -> String {
+    match &model.decision {
+        Some(d) => format!("; finds '{}', threshold {}", d.positive, number(d.threshold)),
+        None => String::new(),
+    }
 }
 
 /// Parameters and bytes, also as the paper would count them.

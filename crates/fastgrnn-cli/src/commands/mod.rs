@@ -13,6 +13,8 @@ pub mod eval;
 pub mod export;
 pub mod info;
 mod integer;
+#[cfg(feature = "mic")]
+mod microphone;
 mod model;
 pub mod new;
 pub mod pareto;
@@ -21,4 +23,5 @@ pub mod predict;
 pub mod quantize;
 mod report;
 mod saturation;
+pub mod stream;
 pub mod train;

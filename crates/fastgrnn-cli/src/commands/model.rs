@@ -5,6 +5,7 @@ use crate::misuse::misuse;
 use anyhow::Context;
 use fastgrnn::data::{Inherited, LabelKind, Request};
 use fastgrnn::model::{AnyModel, Model};
+use fastgrnn::quantize::IntegerModel;
 use fastgrnn::train::Recipe;
 use std::path::{Path, PathBuf};
 
@@ -32,6 +33,14 @@ pub fn with_engine(model: AnyModel, engine: Option<Engine>, path: &Path) -> anyh
             path.display()
         ))),
         (_, model) => Ok(model),
+    }
+}
+
+/// The model if it is an integer one, which listening and boards need.
+pub fn integer(model: AnyModel, path: &Path) -> anyhow::Result<Box<IntegerModel>> {
+    match with_engine(model, Some(Engine::Integer), path)? {
+        AnyModel::Integer(integer) => Ok(integer),
+        AnyModel::Float(_) => unreachable!("with_engine refused it"),
     }
 }
 

@@ -171,12 +171,29 @@ pub fn short(path: &Path) -> String {
     inside.unwrap_or(path).display().to_string()
 }
 
+/// How well the positive class is found, where there is one.
+fn found_text(s: &Scores, sd: Option<&Scores>) -> String {
+    let (Some(f1), Some(precision), Some(recall), Some(threshold)) =
+        (s.f1, s.precision, s.recall, s.threshold)
+    else {
+        return String::new();
+    };
+    format!(
+        "F1 {}, precision {}, recall {} at threshold {}, ",
+        fraction(f1, sd.and_then(|s| s.f1)),
+        fraction(precision, sd.and_then(|s| s.precision)),
+        fraction(recall, sd.and_then(|s| s.recall)),
+        number(threshold)
+    )
+}
+
 /// Accuracy and F1, or the errors of a regression.
 pub fn score_text(s: &Scores, sd: Option<&Scores>) -> String {
     let plain = |v: f64, d: Option<f64>| d.map_or_else(|| number(v), |d| number_sd(v, d));
     match (s.accuracy, s.f1_macro, s.rmse) {
         (Some(a), Some(f), _) => format!(
-            "accuracy {}, macro F1 {}, loss {}, n {}",
+            "{}accuracy {}, macro F1 {}, loss {}, n {}",
+            found_text(s, sd),
             fraction(a, sd.and_then(|s| s.accuracy)),
             plain(f, sd.and_then(|s| s.f1_macro)),
             plain(s.loss, sd.map(|s| s.loss)),

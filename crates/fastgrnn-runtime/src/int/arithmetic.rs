@@ -2,13 +2,13 @@
 
 /// `R(v, s)`: v / 2^s, halves up. Rust's `>>` of a negative number is the floor that it needs.
 #[inline(always)]
-pub(super) const fn rounded(v: i32, shift: u32) -> i32 {
+pub(crate) const fn rounded(v: i32, shift: u32) -> i32 {
     if shift == 0 { v } else { (v + (1 << (shift - 1))) >> shift }
 }
 
 /// `S(v)`, and whether it changed v.
 #[inline(always)]
-pub(super) const fn saturated(v: i32) -> (i16, bool) {
+pub(crate) const fn saturated(v: i32) -> (i16, bool) {
     if v > i16::MAX as i32 {
         (i16::MAX, true)
     } else if v < i16::MIN as i32 {
@@ -19,7 +19,7 @@ pub(super) const fn saturated(v: i32) -> (i16, bool) {
 }
 
 /// The number 1 with 15 fraction bits.
-pub(super) const ONE: i32 = 1 << 15;
+pub(crate) const ONE: i32 = 1 << 15;
 
 #[cfg(test)]
 mod tests {

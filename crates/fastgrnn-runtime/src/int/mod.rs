@@ -21,7 +21,7 @@
 //! assert!(decision.class < model.outputs());
 //! ```
 
-mod arithmetic;
+pub(crate) mod arithmetic;
 mod bytes;
 mod cell;
 mod checksum;

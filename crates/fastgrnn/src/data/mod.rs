@@ -151,6 +151,8 @@ pub struct Suggestions {
     pub split: Option<SplitBy>,
     /// Columns that are the three axes of one sensor.
     pub axes: Vec<[usize; 3]>,
+    /// The class to be found, where one of two is.
+    pub positive: Option<String>,
 }
 
 /// A training set and, if there is one, a test set with the same features and classes.

@@ -1,11 +1,9 @@
 //! The front end in floating point: the definition, as the paper's archive was computed.
 
+use super::fft::Fft;
 use super::spec::{Kind, Spec};
 use super::{dct, mel};
-use realfft::num_complex::Complex;
-use realfft::{RealFftPlanner, RealToComplex};
 use std::f64::consts::PI;
-use std::sync::Arc;
 
 /// Added to every energy before its logarithm.
 const TINY: f64 = 1e-10;
@@ -17,7 +15,7 @@ const TINY: f64 = 1e-10;
 /// logarithm of the energy plus 1e-10, at least the floor; for MFCC the orthonormal DCT-II of that.
 pub struct Front {
     spec: Spec,
-    plan: Arc<dyn RealToComplex<f64>>,
+    fft: Fft,
     hamming: Vec<f64>,
     edges: Vec<usize>,
     dct: Vec<f64>,
@@ -31,9 +29,6 @@ pub struct Front {
 
 /// What one frame needs on its way.
 struct Work {
-    time: Vec<f64>,
-    spectrum: Vec<Complex<f64>>,
-    scratch: Vec<Complex<f64>>,
     power: Vec<f64>,
     mel: Vec<f64>,
     row: Vec<f32>,
@@ -42,20 +37,15 @@ struct Work {
 impl Front {
     /// A front end at the start of a recording.
     pub fn new(spec: &Spec) -> Self {
-        let plan = RealFftPlanner::new().plan_fft_forward(spec.fft());
-        let turn = 2.0 * PI / (spec.window - 1) as f64;
         let work = Work {
-            time: plan.make_input_vec(),
-            spectrum: plan.make_output_vec(),
-            scratch: plan.make_scratch_vec(),
             power: vec![0.0; spec.fft() / 2 + 1],
             mel: vec![0.0; spec.filters],
             row: vec![0.0; spec.dim()],
         };
         Self {
             spec: *spec,
-            plan,
-            hamming: (0..spec.window).map(|n| 0.54 - 0.46 * (turn * n as f64).cos()).collect(),
+            fft: Fft::new(spec.fft()),
+            hamming: hamming(spec).collect(),
             edges: spec.edges(),
             dct: match spec.kind {
                 Kind::LogMel => Vec::new(),
@@ -105,15 +95,10 @@ impl Front {
 
     /// The frame of what is waiting.
     fn emit(&mut self, frame: &mut impl FnMut(&[f32])) {
-        let Work { time, spectrum, scratch, power, mel, row } = &mut self.work;
-        time.fill(0.0);
-        for ((out, y), w) in time.iter_mut().zip(&self.waiting).zip(&self.hamming) {
-            *out = y * w;
-        }
-        self.plan.process_with_scratch(time, spectrum, scratch).expect("the plan made these buffers");
-        for (p, value) in power.iter_mut().zip(&*spectrum) {
-            *p = value.norm_sqr() / self.spec.fft() as f64;
-        }
+        let Work { power, mel, row } = &mut self.work;
+        let windowed = |n: usize| self.waiting.get(n).map_or(0.0, |y| y * self.hamming[n]);
+        self.fft.power(windowed, power);
+        power.iter_mut().for_each(|p| *p /= self.spec.fft() as f64);
         mel::energies(&self.edges, power, mel);
         mel.iter_mut().for_each(|e| *e = (*e + TINY).ln().max(self.spec.floor));
         match self.spec.kind {
@@ -126,6 +111,12 @@ impl Front {
         }
         frame(row);
     }
+}
+
+/// The Hamming window.
+pub(super) fn hamming(spec: &Spec) -> impl Iterator<Item = f64> + use<> {
+    let turn = 2.0 * PI / (spec.window - 1) as f64;
+    (0..spec.window).map(move |n| 0.54 - 0.46 * (turn * n as f64).cos())
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //!
 //! A [`Spec`] says everything there is to say (rate, window, hop, filters, floor); it is what a
 //! recipe and a model file carry, as one line of text. From it come [`Front`], the log-mel of the
-//! paper in floating point, and what devices compute. A front end is fed like a microphone feeds
+//! paper in floating point, and [`IntegerFront`], what devices compute, in integers only. A front end is fed like a microphone feeds
 //! it: chunks of any size, frames out as soon as they are whole, and the same values as for all
 //! samples at once.
 //!
@@ -24,14 +24,19 @@
 //! ```
 mod dct;
 mod error;
+mod fft;
 mod front;
+mod integer;
 mod mel;
 mod spec;
+mod tables;
 mod text;
 
 pub use error::SpecError;
 pub use front::Front;
+pub use integer::IntegerFront;
 pub use spec::{Kind, Spec};
+pub use tables::Tables;
 
 /// What one count of an integer feature is worth, in nats.
 pub const COUNT: f32 = 1.0 / 256.0;
@@ -40,6 +45,22 @@ pub const COUNT: f32 = 1.0 / 256.0;
 pub fn extract(spec: &Spec, samples: &[i16]) -> Vec<f32> {
     let mut rows = Vec::with_capacity(spec.frames(samples.len()) * spec.dim());
     let mut front = Front::new(spec);
+    front.push(samples, &mut |row| rows.extend_from_slice(row));
+    front.finish(&mut |row| rows.extend_from_slice(row));
+    rows
+}
+
+/// The same as integer counts, as a device computes them.
+///
+/// ```
+/// use fastgrnn::features::{COUNT, Spec, extract, extract_counts};
+/// let chirp: Vec<i16> = (0..8_000).map(|i| (i * i % 9_001) as i16).collect();
+/// let (float, counts) = (extract(&Spec::default(), &chirp), extract_counts(&Spec::default(), &chirp));
+/// assert!(float.iter().zip(&counts).all(|(f, &n)| (f - f32::from(n) * COUNT).abs() < 0.05));
+/// ```
+pub fn extract_counts(spec: &Spec, samples: &[i16]) -> Vec<i16> {
+    let mut rows = Vec::with_capacity(spec.frames(samples.len()) * spec.dim());
+    let mut front = IntegerFront::new(spec);
     front.push(samples, &mut |row| rows.extend_from_slice(row));
     front.finish(&mut |row| rows.extend_from_slice(row));
     rows

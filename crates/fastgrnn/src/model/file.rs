@@ -1,6 +1,6 @@
 //! Models as safetensors files.
 
-use super::{Model, ModelError, ModelProblem, Task};
+use super::{Decision, Model, ModelError, ModelProblem, Task};
 use crate::data::{Normalize, Normalizer};
 use crate::features::Spec;
 use crate::files::write_atomic;
@@ -58,6 +58,9 @@ struct Metadata {
     dataset: String,
     steps: usize,
     recipe: Map<String, Value>,
+    /// The positive class and its threshold, of a model that has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    decision: Option<Decision>,
     /// The scales of an integer model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     integer: Option<Scales>,
@@ -114,6 +117,7 @@ impl Metadata {
             dataset: model.dataset.clone(),
             steps: model.steps,
             recipe: model.recipe.clone(),
+            decision: model.decision.clone(),
         }
     }
 
@@ -321,7 +325,7 @@ impl<'a> Opened<'a> {
         }
         let mut other = |name: &str| others.remove(name).unwrap_or_default();
         let metadata = self.metadata;
-        Ok(Model {
+        let model = Model {
             params,
             task: match metadata.task {
                 TaskKind::Classes => Task::Classes { labels: metadata.labels },
@@ -344,8 +348,11 @@ impl<'a> Opened<'a> {
             dataset: metadata.dataset,
             steps: metadata.steps,
             recipe: metadata.recipe,
+            decision: metadata.decision,
             network: metadata.network,
-        })
+        };
+        model.check_decision().map_err(metadata_error)?;
+        Ok(model)
     }
 }
 
@@ -358,6 +365,7 @@ pub(crate) fn write_tensors(
 ) -> Result<Vec<u8>, ModelProblem> {
     let metadata = Metadata::of(model, integer, detector);
     metadata.check()?;
+    model.check_decision().map_err(metadata_error)?;
     for (name, expected) in metadata.others(model.normalizer.mean.len()) {
         let values: Vec<f32> = match (name, &model.task, &model.initial_state) {
             (NORMALIZER_MEAN, _, _) => model.normalizer.mean.clone(),

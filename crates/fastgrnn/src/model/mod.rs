@@ -18,6 +18,7 @@
 //! ```
 
 mod any;
+mod decision;
 mod error;
 mod file;
 mod predict;
@@ -25,6 +26,8 @@ mod scorer;
 mod size;
 
 pub use any::AnyModel;
+pub use decision::Decision;
+pub(crate) use decision::{best_cut, threshold};
 pub use error::{ModelError, ModelProblem};
 pub use file::FORMAT_VERSION;
 pub(crate) use file::{Opened, Tensor, bytes, floats, load_file, write_file, write_tensors};
@@ -65,6 +68,8 @@ pub struct Model {
     pub task: Task,
     /// What was minimised; decides how scores become probabilities.
     pub loss: Loss,
+    /// The class to be found and the threshold that is in the head, of a model with one.
+    pub decision: Option<Decision>,
     /// What is done to the input first.
     pub normalizer: Normalizer,
     /// The state before the first step.
@@ -95,6 +100,7 @@ impl Model {
             params,
             task,
             loss,
+            decision: None,
             normalizer: Normalizer { mode: crate::data::Normalize::None, ..Normalizer::default() },
             initial_state: InitialState::Zero,
             seed: 0,

@@ -88,7 +88,11 @@ impl Predictions {
             }
             Labels::Class { index, .. } => {
                 let truth: Vec<u32> = indices.iter().map(|&i| index[i as usize]).collect();
-                Evaluation::of_classes(model.labels(), &truth, &self.classes, loss)
+                let evaluation = Evaluation::of_classes(model.labels(), &truth, &self.classes, loss);
+                match (model.positive(), &model.decision) {
+                    (Some(class), Some(decision)) => evaluation.of_positive(class, decision.threshold),
+                    _ => evaluation,
+                }
             }
             Labels::None => Evaluation::of_classes(&[], &[], &[], loss),
         }

@@ -90,6 +90,14 @@ fn listed(labels: &[String]) -> String {
     if labels.is_empty() { "it has none, it predicts numbers".to_owned() } else { labels.join(", ") }
 }
 
+impl Default for Detector {
+    /// Usable values, and no keyword yet.
+    fn default() -> Self {
+        let int::Detector { threshold, smoothing, refractory, warm_up, reset, .. } = int::Detector::of(&[]);
+        Self { keywords: Vec::new(), threshold, smoothing, refractory, warm_up, reset }
+    }
+}
+
 impl Detector {
     /// A threshold or posterior of 1.
     pub const ONE: u16 = 1 << 15;
@@ -111,8 +119,7 @@ impl Detector {
         if keywords.is_empty() {
             return Err(DetectorProblem::NoKeyword { labels: labels.to_vec() });
         }
-        let int::Detector { threshold, smoothing, refractory, warm_up, reset, .. } = int::Detector::of(&[]);
-        Ok(Self { keywords, threshold, smoothing, refractory, warm_up, reset })
+        Ok(Self { keywords, ..Self::default() })
     }
 
     /// The same detector of the classes with these names.

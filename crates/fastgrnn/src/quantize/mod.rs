@@ -19,6 +19,7 @@ mod model;
 mod network;
 mod saturation;
 mod size;
+mod threshold;
 
 pub use analytic::{image_bytes, kept_entries};
 pub use build::Options;

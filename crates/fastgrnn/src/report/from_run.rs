@@ -148,7 +148,11 @@ fn scores(part: &str, s: &Scores, sd: Option<&Scores>, figures: &mut Vec<Figure>
     add("accuracy", s.accuracy, sd.and_then(|d| d.accuracy), Unit::Fraction);
     if part == "test" {
         add("macro F1", s.f1_macro, sd.and_then(|d| d.f1_macro), Unit::Number);
-        add("F1 of the second class", s.f1, sd.and_then(|d| d.f1), Unit::Number);
+        let of = if s.threshold.is_some() { "F1 of the positive class" } else { "F1 of the second class" };
+        add(of, s.f1, sd.and_then(|d| d.f1), Unit::Number);
+        add("precision", s.precision, sd.and_then(|d| d.precision), Unit::Fraction);
+        add("recall", s.recall, sd.and_then(|d| d.recall), Unit::Fraction);
+        add("threshold", s.threshold, sd.and_then(|d| d.threshold), Unit::Number);
     }
     add("root mean squared error", s.rmse, sd.and_then(|d| d.rmse), Unit::Number);
     add("R²", s.r2, sd.and_then(|d| d.r2), Unit::Number);

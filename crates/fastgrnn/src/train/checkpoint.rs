@@ -3,11 +3,11 @@
 //! A checkpoint holds everything that the next step depends on, so continuing from it gives the
 //! same bits as never having stopped. It is one safetensors file, replaced as a whole.
 
-use super::TrainError;
 use super::constraint::Constraint;
 use super::observe::{EpochReport, Pass};
 use super::optim::Optim;
 use super::settings::ClassWeight;
+use super::{Config, TrainError};
 use crate::files::write_atomic;
 use crate::metrics::Scores;
 use crate::model::{bytes, floats};
@@ -23,7 +23,8 @@ use std::path::Path;
 pub(super) struct Best {
     /// The epoch, from 1.
     pub epoch: usize,
-    /// Accuracy, or the mean F1 where classes are balanced; nothing for regression.
+    /// Accuracy, the mean F1 where classes are balanced, the F1 of the positive class where there
+    /// is one; nothing for regression.
     #[serde(alias = "accuracy")]
     pub score: Option<f64>,
     pub loss: f64,
@@ -31,11 +32,13 @@ pub(super) struct Best {
 
 impl Best {
     /// What validation came to after `epoch`. Where every class counts the same in training, it
-    /// does so here: plain accuracy would favour the epochs that forget the rare ones.
-    pub(super) fn of(epoch: usize, scores: &Scores, weight: ClassWeight) -> Self {
-        let score = match weight {
-            ClassWeight::None => scores.accuracy,
-            ClassWeight::Balanced => scores.f1_macro,
+    /// does so here: plain accuracy would favour the epochs that forget the rare ones. The F1 of
+    /// a positive class is the one at its best threshold.
+    pub(super) fn of(epoch: usize, scores: &Scores, config: &Config) -> Self {
+        let score = match (&config.positive, config.class_weight) {
+            (Some(_), _) => scores.f1,
+            (None, ClassWeight::None) => scores.accuracy,
+            (None, ClassWeight::Balanced) => scores.f1_macro,
         };
         Self { epoch, score, loss: scores.loss }
     }
@@ -274,9 +277,15 @@ mod tests {
     }
 
     #[test]
-    fn balanced_classes_are_chosen_by_mean_f1_and_others_by_accuracy() {
-        let scores = Scores { accuracy: Some(0.9), f1_macro: Some(0.5), ..Scores::default() };
-        assert_eq!(Best::of(1, &scores, ClassWeight::None).score, Some(0.9));
-        assert_eq!(Best::of(1, &scores, ClassWeight::Balanced).score, Some(0.5));
+    fn balanced_classes_are_chosen_by_mean_f1_a_positive_one_by_its_own_and_others_by_accuracy() {
+        let data = crate::data::load(&crate::data::Request::new("digits")).unwrap();
+        let mut config = crate::train::Recipe::default().resolve(&data).unwrap();
+        let (accuracy, f1_macro, f1) = (Some(0.9), Some(0.5), Some(0.3));
+        let scores = Scores { accuracy, f1_macro, f1, ..Scores::default() };
+        assert_eq!(Best::of(1, &scores, &config).score, accuracy);
+        config.class_weight = ClassWeight::Balanced;
+        assert_eq!(Best::of(1, &scores, &config).score, f1_macro);
+        config.positive = Some("3".into());
+        assert_eq!(Best::of(1, &scores, &config).score, f1);
     }
 }

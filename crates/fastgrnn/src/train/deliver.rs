@@ -3,14 +3,18 @@
 //! Without `quantize` that is the float model. With it, the float parameters go into a file
 //! beside, their rounded form becomes the integer model, and validation and test are what the
 //! integer engine says.
+//!
+//! Where one class is to be found, validation also chooses the threshold, of float and integer
+//! model each by its own scores; it becomes part of their heads.
 
 use super::TrainError;
 use super::constraint::settle;
 use super::seed::Job;
+use super::settings::Refit;
 use crate::data::Examples;
 use crate::files::write_atomic;
-use crate::metrics::Evaluation;
-use crate::model::{Model, ModelError, Predictions};
+use crate::metrics::{Evaluation, Scores};
+use crate::model::{Model, ModelError, Predictions, threshold};
 use crate::quantize::{Grid, IntegerModel, Options, quantize};
 use std::path::{Path, PathBuf};
 
@@ -55,23 +59,34 @@ impl Job<'_> {
     ) -> Result<Delivery, TrainError> {
         let (data, path) = (self.data, folder.join(MODEL));
         let test = data.test.as_ref().map(|test| (test, (0..test.len() as u32).collect::<Vec<u32>>()));
-        let float = test.as_ref().map(|(test, all)| self.evaluate(&result.model, test, all)).transpose()?;
+        let offset = self.offset(&chosen.model, val)?;
+        let at_threshold = |model: &Model| match offset {
+            Some(offset) => model.clone().lowered(offset),
+            None => model.clone(),
+        };
+        let model = at_threshold(&result.model);
+        let float = test.as_ref().map(|(test, all)| self.evaluate(&model, test, all)).transpose()?;
         if !self.config.quantize {
             let val = match val {
                 [] => None,
-                val => Some(self.evaluate(&chosen.model, &data.train, val)?.0),
+                val => Some(self.evaluate(&at_threshold(&chosen.model), &data.train, val)?.0),
             };
-            result.model.save(&path)?;
+            model.save(&path)?;
             return Ok(Delivery { model: path, val, test: float.map(|(test, _)| test), quantized: None });
         }
         let model_float = folder.join(MODEL_FLOAT);
-        result.model.save(&model_float)?;
+        model.save(&model_float)?;
         let threads = self.threads;
-        let integer = self.integer(result)?;
-        let val = match val {
-            [] => None,
-            val => Some(self.integer(chosen)?.evaluate_at(&data.train, val, threads)?.0),
-        };
+        let (mut val_scores, mut integer) = (None, self.integer(result)?);
+        if !val.is_empty() {
+            let refitted = self.config.refit != Refit::None;
+            let mut judged = if refitted { self.integer(chosen)? } else { integer.clone() };
+            if let Some((at_threshold, offset)) = judged.with_best_threshold(&data.train, val, threads)? {
+                integer = if refitted { integer.with_offset(offset)? } else { at_threshold.clone() };
+                judged = at_threshold;
+            }
+            val_scores = Some(judged.evaluate_at(&data.train, val, threads)?.0);
+        }
         let test = test.map(|(test, all)| integer.evaluate_at(test, &all, threads)).transpose()?;
         let (test_float, by_float) = float.unzip();
         let (test, by_integer) = test.map(|(test, predictions, _)| (test, predictions)).unzip();
@@ -79,7 +94,17 @@ impl Job<'_> {
         integer.save(&path)?;
         let bytes = integer.image().len();
         let quantized = Some(Quantized { model_float, test_float, agreement, bytes });
-        Ok(Delivery { model: path, val, test, quantized })
+        Ok(Delivery { model: path, val: val_scores, test, quantized })
+    }
+
+    /// What the float model's positive class, if it has one, is to be lowered by.
+    fn offset(&mut self, model: &Model, val: &[u32]) -> Result<Option<f64>, ModelError> {
+        if model.positive().is_none() || val.is_empty() {
+            return Ok(None);
+        }
+        let train = &self.data.train;
+        let (scores, _) = self.scorer.score(model, &model.params, &train.x, None, val)?;
+        Ok(model.best_offset(&scores, &train.y, val).map(|cut| cut.offset))
     }
 
     /// The integer model of what was trained, calibrated on what it saw.
@@ -96,20 +121,31 @@ impl Job<'_> {
         examples: &Examples,
         indices: &[u32],
     ) -> Result<(Evaluation, Predictions), ModelError> {
-        self.evaluate_with(model, &model.params, examples, indices)
+        let (scores, loss) =
+            self.scorer.score(model, &model.params, &examples.x, Some(&examples.y), indices)?;
+        let predictions = Predictions::new(model, scores);
+        Ok((predictions.evaluate(model, &examples.y, indices, loss), predictions))
     }
 
-    /// Evaluates `model`, with `params` in place of its own, on the examples at `indices`.
-    pub(super) fn evaluate_with(
+    /// How good `model` is, with `params` in place of its own, on the examples at `indices`; a
+    /// positive class at the threshold that is best there.
+    pub(super) fn validate(
         &mut self,
         model: &Model,
         params: &[f32],
         examples: &Examples,
         indices: &[u32],
-    ) -> Result<(Evaluation, Predictions), ModelError> {
-        let (scores, loss) = self.scorer.score(model, params, &examples.x, Some(&examples.y), indices)?;
-        let predictions = Predictions::new(model, scores);
-        Ok((predictions.evaluate(model, &examples.y, indices, loss), predictions))
+    ) -> Result<Scores, ModelError> {
+        let (mut scores, loss) = self.scorer.score(model, params, &examples.x, Some(&examples.y), indices)?;
+        let cut = model.best_offset(&scores, &examples.y, indices);
+        if let Some(cut) = cut {
+            model.lower(&mut scores, cut.offset);
+        }
+        let mut found = Predictions::new(model, scores).evaluate(model, &examples.y, indices, loss).scores;
+        if let Some(cut) = cut {
+            found.threshold = Some(threshold(cut.offset));
+        }
+        Ok(found)
     }
 }
 

@@ -10,7 +10,7 @@ use super::{Config, TrainError};
 use crate::batch::Batch;
 use crate::data::spectral::{Sources, Spectral};
 use crate::data::{Augment, Dataset, Examples, Labels, Normalizer, Sequences};
-use crate::model::{Model, Task};
+use crate::model::{Decision, Model, Task};
 use crate::net::Loss;
 use crate::rng::{Rng, stream};
 use std::ops::Range;
@@ -54,6 +54,7 @@ impl<'a> Fold<'a> {
             params: Vec::new(),
             task: task(&examples.y, &indices, config.loss),
             loss: config.loss,
+            decision: config.positive.as_ref().map(Decision::even),
             normalizer: Normalizer::fit(config.normalize, &examples.x, &indices)?,
             initial_state: config.initial_state.clone(),
             seed,

@@ -76,8 +76,11 @@ pub struct EpochReport {
     pub train_accuracy: Option<f64>,
     /// Loss on the validation part.
     pub val_loss: Option<f64>,
-    /// Accuracy on the validation part.
+    /// Accuracy on the validation part; at the best threshold of the positive class, if there is one.
     pub val_accuracy: Option<f64>,
+    /// F1 of the positive class on the validation part, at its best threshold.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub val_f1: Option<f64>,
     /// Whether this is the best epoch so far.
     pub best: bool,
     /// The kind of training stage that its last batch was in. Before there were stages all were

@@ -243,6 +243,9 @@ recipe! {
         /// How classes count in the loss; balanced also chooses the epoch by mean F1 instead of accuracy [default: none]
         #[cfg_attr(feature = "clap", arg(value_parser = one_of::<ClassWeight>()))]
         class_weight: ClassWeight,
+        /// The one of two classes that is to be found: validation chooses the epoch by its F1, and the threshold that is best for it [default: a known wake word's, else none]
+        #[cfg_attr(feature = "clap", arg(value_name = "CLASS"))]
+        positive: String,
         /// Share of an epoch's draws that comes from a rare class, such as marvin=0.25, or from each of several; the other classes keep their proportions in the rest [default: all classes as they are]
         #[cfg_attr(feature = "clap", arg(value_name = "CLASS=SHARE,…"))]
         class_share: ClassShare,

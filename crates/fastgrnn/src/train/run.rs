@@ -226,7 +226,7 @@ fn summarize(
 
 /// The seed best on validation; the first one without validation. The test set has no say.
 fn best_seed<'a>(seeds: &'a [SeedResult], config: &Config) -> &'a SeedResult {
-    let rank = |s: &SeedResult| s.val.as_ref().map(|v| Best::of(0, v, config.class_weight));
+    let rank = |s: &SeedResult| s.val.as_ref().map(|v| Best::of(0, v, config));
     let mut best = &seeds[0];
     for seed in &seeds[1..] {
         if let (Some(new), Some(old)) = (rank(seed), rank(best))

@@ -227,7 +227,7 @@ impl<'j, 'a> SeedRun<'j, 'a> {
             val => {
                 let (constraint, train) = (&self.state.place.constraint, &self.job.data.train);
                 let seen = constraint.seen(&self.layout, &self.state.params, &mut self.rounded);
-                Some(self.job.evaluate_with(&fold.model, seen, train, val)?.0.scores)
+                Some(self.job.validate(&fold.model, seen, train, val)?)
             }
         };
         let done = self.state.optim.steps;
@@ -239,7 +239,7 @@ impl<'j, 'a> SeedRun<'j, 'a> {
                 return Err(self.diverged(self.state.place.batch, what));
             }
             let epoch = self.state.place.epoch + 1;
-            let now = Best::of(epoch, scores, self.job.config.class_weight);
+            let now = Best::of(epoch, scores, self.job.config);
             let place = &mut self.state.place;
             is_best = eligible && place.best.is_none_or(|best| now.beats(&best));
             if is_best {
@@ -261,6 +261,7 @@ impl<'j, 'a> SeedRun<'j, 'a> {
             train_accuracy: classes.then(|| place.correct as f64 / place.rows.max(1) as f64),
             val_loss: validated.as_ref().map(|s| s.loss),
             val_accuracy: validated.as_ref().and_then(|s| s.accuracy),
+            val_f1: validated.as_ref().filter(|s| s.threshold.is_some()).and_then(|s| s.f1),
             best: is_best,
             training: course.at(done.saturating_sub(1)).kind.name().to_owned(),
             eligible,

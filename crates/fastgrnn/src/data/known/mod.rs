@@ -194,7 +194,7 @@ impl Spec {
         let mut data = finish(request.source.clone(), found.parts, request)?;
         data.notes.extend(found.notes);
         let split = self.group_split.then_some(super::SplitBy::Group);
-        data.suggested = Suggestions { split, axes: Vec::new() };
+        data.suggested = Suggestions { split, ..Suggestions::default() };
         if dim == Some(data.train.x.dim()) {
             data.suggested.axes = (self.axes)();
         }

@@ -63,6 +63,7 @@ impl Config {
             _ => {}
         }
         self.check_shares(data)?;
+        self.check_positive(data)?;
         self.augmentation(data).check(&data.train.x)?;
         self.augment.spectral().check(data.train.x.dim(), data.background.as_ref())?;
         let varies = (self.augment.crop > 0.0 && self.augment.crop < 1.0) || self.augment.lead_in > 0;
@@ -88,6 +89,25 @@ impl Config {
                 Err(ConfigError::NoSuchClass { key, class, classes })
             }
             None => Ok(()),
+        }
+    }
+
+    /// Refuses a positive class unless it is one of two.
+    fn check_positive(&self, data: &Dataset) -> Result<(), ConfigError> {
+        let (Some(class), key) = (self.positive.clone(), "positive") else { return Ok(()) };
+        match &data.train.y {
+            Labels::Class { names, .. } if names.len() != 2 => {
+                let why = format!("a threshold is between two classes, there are {}", names.len());
+                Err(ConfigError::Unused { key, value: class, why, instead: "data of two classes".into() })
+            }
+            Labels::Class { names, .. } if !names.contains(&class) => {
+                Err(ConfigError::NoSuchClass { key, class, classes: names.clone() })
+            }
+            Labels::Class { .. } => Ok(()),
+            _ => {
+                let (why, instead) = ("the labels are numbers".into(), "--labels class".into());
+                Err(ConfigError::Unused { key, value: class, why, instead })
+            }
         }
     }
 

@@ -131,6 +131,7 @@ impl Recipe {
                 _ => Loss::SoftmaxCrossEntropy,
             }),
             class_weight: r.class_weight.unwrap_or_default(),
+            positive: r.positive.clone().or_else(|| data.suggested.positive.clone()),
             class_share: r.class_share.clone(),
             epoch_draws: r.epoch_draws,
             patience: r.patience.unwrap_or(0),

@@ -165,6 +165,9 @@ pub struct Config {
     pub loss: Loss,
     /// How classes count in the loss.
     pub class_weight: ClassWeight,
+    /// The one of two classes that is to be found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub positive: Option<String>,
     /// Shares of an epoch's draws that named classes get.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub class_share: Option<ClassShare>,

@@ -1,0 +1,83 @@
+//! Flags of the commands that listen.
+
+use clap::Args;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub struct StreamArgs {
+    /// Integer model file, or the run folder that holds one
+    pub model: PathBuf,
+    #[command(flatten)]
+    pub source: Source,
+    /// Rows of features from --stdin instead of sound, separated by commas
+    #[arg(long, requires = "stdin")]
+    pub csv: bool,
+    /// Samples a second of raw sound from --stdin [default: the model's]
+    #[arg(long, value_name = "HZ", requires = "stdin", conflicts_with = "csv")]
+    pub rate: Option<u32>,
+    /// Print a JSON object on one line for each detection
+    #[arg(long, conflicts_with = "json")]
+    pub jsonl: bool,
+    #[command(flatten)]
+    pub detector: DetectorArgs,
+}
+
+/// Where a stream comes from.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+pub struct Source {
+    /// A WAV or FLAC file
+    #[arg(long, value_name = "FILE")]
+    pub wav: Option<PathBuf>,
+    /// Standard input: raw 16-bit little-endian mono, or WAV; with --csv rows of features
+    #[arg(long)]
+    pub stdin: bool,
+    /// The microphone
+    #[arg(long)]
+    pub mic: bool,
+}
+
+/// What to change of the model's detector.
+#[derive(Clone, Debug, Default, Args)]
+pub struct DetectorArgs {
+    /// Classes to report, separated by commas [default: all but silence, unknown, noise and the like]
+    #[arg(long, value_name = "CLASS,…", value_delimiter = ',', help_heading = "Detector")]
+    pub keywords: Option<Vec<String>>,
+    /// What an averaged posterior must reach, above 0 and at most 1
+    #[arg(long, value_name = "P", help_heading = "Detector")]
+    pub threshold: Option<f64>,
+    /// Average posteriors over about 2^N frames, N from 0 to 10
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=10), help_heading = "Detector")]
+    pub smoothing: Option<u8>,
+    /// Frames from one detection to the next at least
+    #[arg(long, value_name = "FRAMES", help_heading = "Detector")]
+    pub refractory: Option<u16>,
+    /// Frames after the start or a reset that cannot detect
+    #[arg(long, value_name = "FRAMES", help_heading = "Detector")]
+    pub warm_up: Option<u16>,
+    /// When the network's state starts afresh: never, every:N frames, or quiet:N frames in a row
+    #[arg(long, value_name = "POLICY", value_parser = reset, help_heading = "Detector")]
+    pub reset: Option<ResetArg>,
+    /// A frame whose features are below this on average is quiet (of log-mel, in nats)
+    #[arg(long, value_name = "X", allow_hyphen_values = true, help_heading = "Detector")]
+    pub quiet_level: Option<f64>,
+}
+
+/// A policy of resets, its level apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResetArg {
+    Never,
+    Every(u16),
+    Quiet(u16),
+}
+
+fn reset(text: &str) -> Result<ResetArg, String> {
+    let frames = |n: &str| n.parse().ok().filter(|&n| n > 0);
+    let known = match text.split_once(':') {
+        None if text == "never" => Some(ResetArg::Never),
+        Some(("every", n)) => frames(n).map(ResetArg::Every),
+        Some(("quiet", n)) => frames(n).map(ResetArg::Quiet),
+        _ => None,
+    };
+    known.ok_or_else(|| "use never, every:N or quiet:N, N from 1 to 65535".to_owned())
+}

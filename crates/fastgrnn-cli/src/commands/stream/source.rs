@@ -1,0 +1,186 @@
+//! Where a stream comes from: a file, standard input or the microphone.
+
+use super::Ears;
+use crate::args::StreamArgs;
+use crate::interrupt;
+#[cfg(not(feature = "mic"))]
+use crate::misuse::misuse;
+use anyhow::Context;
+use fastgrnn::audio::{self, Audio};
+use fastgrnn::stream::StreamError;
+use std::io::{BufRead, BufReader, Read, stdin};
+
+/// Samples handed over at a time: 10 ms at 16 kHz.
+const CHUNK: usize = 160;
+
+/// Plays the whole stream to `ears`, until it ends or somebody interrupts.
+pub fn play(args: &StreamArgs, ears: &mut Ears<'_>) -> anyhow::Result<()> {
+    if args.csv {
+        return rows(ears);
+    }
+    let Some(rate) = ears.listener.spec().map(|spec| spec.rate()) else {
+        return Err(StreamError::NoFrontEnd { dim: ears.listener.inputs() }.into());
+    };
+    if let Some(path) = &args.source.wav {
+        let audio = audio::read(path)?;
+        return whole(&audio, rate, ears);
+    }
+    if args.source.mic {
+        return microphone(rate, ears);
+    }
+    let mut input = BufReader::new(stdin().lock());
+    let start = input.fill_buf().context("cannot read standard input")?;
+    let is_file = start.starts_with(b"RIFF") || start.starts_with(b"fLaC");
+    match args.rate {
+        None if is_file => wav(input, rate, ears),
+        Some(other) if other != rate => {
+            let bytes = all(input)?;
+            let samples =
+                bytes.chunks_exact(2).map(|b| f32::from(i16::from_le_bytes([b[0], b[1]]))).collect();
+            whole(&Audio { rate: other, samples }, rate, ears)
+        }
+        _ => raw(input, ears),
+    }
+}
+
+/// A recording, at the listener's rate or not.
+fn whole(audio: &Audio, rate: u32, ears: &mut Ears<'_>) -> anyhow::Result<()> {
+    let samples = at_rate(audio, rate)?.to_i16();
+    for chunk in samples.chunks(CHUNK) {
+        if interrupt::is_asked() {
+            break;
+        }
+        ears.sound(chunk)?;
+    }
+    Ok(())
+}
+
+/// Everything up to the end, within what a recording may have.
+fn all(input: impl Read) -> anyhow::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    input.take(audio::MAX_BYTES).read_to_end(&mut bytes).context("cannot read standard input")?;
+    Ok(bytes)
+}
+
+/// 16-bit samples as they come.
+fn raw(mut input: impl Read, ears: &mut Ears<'_>) -> anyhow::Result<()> {
+    let (mut bytes, mut kept) = ([0; 2 * CHUNK], 0);
+    loop {
+        let read = match input.read(&mut bytes[kept..]) {
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+            other => other.context("cannot read standard input")?,
+        };
+        if read == 0 || interrupt::is_asked() {
+            return Ok(());
+        }
+        let whole = (kept + read) / 2 * 2;
+        let samples: Vec<i16> =
+            bytes[..whole].chunks_exact(2).map(|b| i16::from_le_bytes([b[0], b[1]])).collect();
+        ears.sound(&samples)?;
+        bytes.copy_within(whole..kept + read, 0);
+        kept = kept + read - whole;
+    }
+}
+
+/// A recording from a pipe. A WAV file of 16-bit mono at the right rate is heard as it comes; of any
+/// other file the end must be known before it can be converted.
+fn wav(mut input: impl BufRead, rate: u32, ears: &mut Ears<'_>) -> anyhow::Result<()> {
+    let head = head(&mut input)?;
+    if plain_rate(&head) == Some(rate) {
+        return raw(input, ears);
+    }
+    let mut bytes = head;
+    bytes.extend(all(input)?);
+    whole(&audio::decode("standard input", &bytes)?, rate, ears)
+}
+
+/// Most bytes before the samples of a WAV file that is heard as it comes.
+const MOST_HEAD: usize = 1 << 16;
+
+/// The bytes before a WAV file's samples; fewer if it is something else.
+fn head(input: &mut impl BufRead) -> anyhow::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    let mut take = |head: &mut Vec<u8>, n: usize| -> anyhow::Result<bool> {
+        let before = head.len();
+        input.by_ref().take(n as u64).read_to_end(head).context("cannot read standard input")?;
+        Ok(head.len() == before + n)
+    };
+    if !take(&mut head, 12)? || !head.starts_with(b"RIFF") {
+        return Ok(head);
+    }
+    loop {
+        let at = head.len();
+        if !take(&mut head, 8)? || &head[at..at + 4] == b"data" {
+            return Ok(head);
+        }
+        let size = u32::from_le_bytes([head[at + 4], head[at + 5], head[at + 6], head[at + 7]]) as usize;
+        let size = size + size % 2;
+        if head.len() + size > MOST_HEAD || !take(&mut head, size)? {
+            return Ok(head);
+        }
+    }
+}
+
+/// The rate in the head of a WAV file, if its samples are 16-bit mono and follow.
+fn plain_rate(head: &[u8]) -> Option<u32> {
+    let is_whole = head.len() >= 8 && &head[head.len() - 8..head.len() - 4] == b"data";
+    let format = head.windows(4).position(|w| w == b"fmt ")?;
+    let fields = head.get(format + 8..format + 24)?;
+    let word = |at: usize| u16::from_le_bytes([fields[at], fields[at + 1]]);
+    let is_plain = word(0) == 1 && word(2) == 1 && word(14) == 16;
+    (is_whole && is_plain).then(|| u32::from_le_bytes([fields[4], fields[5], fields[6], fields[7]]))
+}
+
+/// Rows of numbers; a first line of names is left out.
+fn rows(ears: &mut Ears<'_>) -> anyhow::Result<()> {
+    let mut reader = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .trim(csv::Trim::All)
+        .comment(Some(b'#'))
+        .from_reader(stdin().lock());
+    let (mut record, mut values) = (csv::StringRecord::new(), Vec::new());
+    let mut line = 0;
+    while !interrupt::is_asked() && reader.read_record(&mut record).context("cannot read standard input")? {
+        line += 1;
+        values.clear();
+        let parsed: Result<(), (usize, &str)> =
+            record.iter().enumerate().try_for_each(|(at, cell)| match cell.parse::<f32>() {
+                Ok(value) if value.is_finite() => {
+                    values.push(value);
+                    Ok(())
+                }
+                _ => Err((at + 1, cell)),
+            });
+        match parsed {
+            Ok(()) => ears.row(&values).with_context(|| format!("standard input, line {line}"))?,
+            Err(_) if line == 1 => {}
+            Err((column, cell)) => {
+                anyhow::bail!("standard input, line {line}, column {column}: '{cell}' is not a number")
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(not(feature = "mic"))]
+fn microphone(rate: u32, _: &mut Ears<'_>) -> anyhow::Result<()> {
+    Err(misuse(format!(
+        "this build has no microphone; build with `cargo build --release --features mic` (Linux needs the \
+         ALSA headers: libasound2-dev), or pipe one in: \
+         arecord -f S16_LE -r {rate} -c 1 -t raw | fastgrnn stream MODEL --stdin"
+    )))
+}
+
+#[cfg(feature = "mic")]
+fn microphone(rate: u32, ears: &mut Ears<'_>) -> anyhow::Result<()> {
+    crate::commands::microphone::play(rate, &mut |samples| {
+        ears.sound(samples)?;
+        Ok(!interrupt::is_asked())
+    })
+}
+
+fn at_rate(audio: &Audio, rate: u32) -> anyhow::Result<Audio> {
+    anyhow::ensure!(audio.rate == rate, "the sound has {} samples a second, not {rate}", audio.rate);
+    Ok(audio.clone())
+}
