@@ -144,6 +144,9 @@ pub struct ReadArgs {
     /// Most bytes to read or unpack [default: 4 GiB]
     #[arg(long, value_name = "BYTES", help_heading = "Data")]
     pub size_limit: Option<u64>,
+    /// Folders of recordings: go on without files that cannot be read, and list them
+    #[arg(long, help_heading = "Data")]
+    pub skip_bad: bool,
 }
 
 /// [`LabelKind`] as a flag.
@@ -180,8 +183,8 @@ impl ReadArgs {
             drop: self.drop.unwrap_or(base.drop),
             labels,
             size_limit: self.size_limit.unwrap_or(base.size_limit),
-            expect: base.expect,
-            inherited: base.inherited,
+            skip_bad: self.skip_bad || base.skip_bad,
+            ..base
         }
     }
 }

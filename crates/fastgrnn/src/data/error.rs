@@ -20,6 +20,9 @@ pub enum DataError {
     /// A recording that cannot be read.
     #[error(transparent)]
     Audio(#[from] crate::audio::AudioError),
+    /// A recording of a folder that cannot be read.
+    #[error("{0} (--skip-bad goes on without such files and lists them)")]
+    Recording(crate::audio::AudioError),
     /// Neither a known name nor a path.
     #[error("'{source_name}' is neither a known data set nor a file or folder; known sets: {known}")]
     UnknownSource {

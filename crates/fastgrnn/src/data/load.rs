@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::archive::{Tree, file_name};
+use super::clips::{self, Role};
 use super::csv::Context;
 use super::labels::{RawLabels, listed};
 use super::npz::Arrays;
@@ -38,8 +39,22 @@ pub fn load(request: &Request) -> Result<Dataset, DataError> {
     if !path.exists() {
         return Err(known::unknown(&request.source));
     }
-    let tree = open(path, request)?;
-    finish(file_name(path), read(tree, request, true)?, request)
+    finish(file_name(path), read_at(path, request, Role::Set)?, request)
+}
+
+/// Reads the file or folder at `path`: recordings, or anything else.
+fn read_at(path: &Path, request: &Request, role: Role) -> Result<Parts, DataError> {
+    let tree = match path.is_file() && clips::is_recording(&file_name(path)) {
+        true => return clips::read(path, request, role),
+        false => open(path, request)?,
+    };
+    let is_data = |name: &str| format_of(name).is_some() && !is_text(name) && !is_prose(name);
+    let mut names = tree.files.iter().map(|file| file.name.as_str());
+    if path.is_dir() && names.clone().any(clips::is_recording) && !names.any(is_data) {
+        return clips::read(path, request, role);
+    }
+    request.check_no_recordings(&tree.name)?;
+    read(tree, request, role != Role::Unlabelled)
 }
 
 /// Reads `bytes` as if they were a file called `name`, whose ending tells its format.
@@ -66,7 +81,7 @@ pub fn load_unlabelled(path: &Path, request: &Request) -> Result<Unlabelled, Dat
     if let Some(input) = path.to_str().and_then(|source| random::load_unlabelled(source, request)) {
         return input;
     }
-    let parts = read(open(path, request)?, request, false)?;
+    let parts = read_at(path, request, Role::Unlabelled)?;
     let number = |part: &mut Part, prefix: &str| {
         let count = part.x.len();
         let ids = part.ids.take().unwrap_or_else(|| (0..count).map(|i| i.to_string()).collect());
@@ -133,7 +148,7 @@ pub(crate) fn finish(name: String, mut parts: Parts, request: &Request) -> Resul
             note = Some(format!("--test replaces the test part of {name}"));
         }
         let like = like(request, &train);
-        let found = read(open(path, request)?, &like, true)?;
+        let found = read_at(path, &like, Role::Part)?;
         parts.test = found.test.or(found.train);
     }
     let test = parts.test.map(|test| test.shaped(request)).transpose()?;
@@ -196,21 +211,26 @@ fn format_of(name: &str) -> Option<Format> {
     }
 }
 
+/// Whether a file is one that people write beside data.
+fn is_prose(name: &str) -> bool {
+    let base = name.rsplit('/').next().unwrap_or(name).to_ascii_lowercase();
+    ["readme", "license", "licence"].iter().any(|word| base.starts_with(word))
+}
+
+fn is_text(name: &str) -> bool {
+    name.to_ascii_lowercase().ends_with(".txt")
+}
+
 /// Drops what people write beside data: readme files, and any `.txt` where other data lies. What is
 /// no readme file is remembered as skipped, as is a file of no known format.
 fn leave_out_texts(tree: &mut Tree) {
-    let is_prose = |name: &str| {
-        let base = name.rsplit('/').next().unwrap_or(name).to_ascii_lowercase();
-        ["readme", "license", "licence"].iter().any(|word| base.starts_with(word))
-    };
-    let is_txt = |name: &str| name.to_ascii_lowercase().ends_with(".txt");
-    let is_data = |name: &str| format_of(name).is_some() && !is_txt(name) && !is_prose(name);
+    let is_data = |name: &str| format_of(name).is_some() && !is_text(name) && !is_prose(name);
     let other_data = tree.files.iter().any(|f| is_data(&f.name));
-    let is_read = |name: &str| format_of(name).is_some() && !(other_data && is_txt(name));
+    let is_read = |name: &str| format_of(name).is_some() && !(other_data && is_text(name));
     let skipped = tree.files.iter().filter(|f| !is_prose(&f.name) && !is_read(&f.name));
     tree.skipped.extend(skipped.map(|f| f.name.clone()));
     tree.skipped.sort();
-    tree.files.retain(|f| !(is_prose(&f.name) || (other_data && is_txt(&f.name))));
+    tree.files.retain(|f| !(is_prose(&f.name) || (other_data && is_text(&f.name))));
 }
 
 fn nothing(name: &str, files: &[String]) -> DataError {
@@ -218,7 +238,7 @@ fn nothing(name: &str, files: &[String]) -> DataError {
     DataError::Unsupported {
         file: name.into(),
         problem: format!(
-            "no data file in it; .csv, .tsv, .npz, .npy, .ts and IDX files are read, also inside .gz, .xz, .tar and .zip (found: {found})"
+            "no data file in it; .csv, .tsv, .npz, .npy, .ts and IDX files are read, also inside .gz, .xz, .tar and .zip, and folders of .wav and .flac files (found: {found})"
         ),
     }
 }

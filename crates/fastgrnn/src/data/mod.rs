@@ -20,6 +20,7 @@
 mod archive;
 mod array;
 pub mod augment;
+mod clips;
 mod columns;
 mod csv;
 mod error;

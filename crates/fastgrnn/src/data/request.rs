@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::DataError;
+use crate::features::Spec;
 
 /// How to understand the labels of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -90,8 +91,26 @@ pub struct Request {
     pub stride: Option<usize>,
     /// How to understand the labels.
     pub labels: LabelKind,
-    /// The most bytes to unpack or read.
+    /// The most bytes to unpack or read; of a folder of recordings, the most of each.
     pub size_limit: u64,
+    /// Recordings: how they become features; the default of [`Spec`] unless given.
+    pub features: Option<Spec>,
+    /// Recordings: the words that are classes; empty means every folder.
+    pub words: Vec<String>,
+    /// Recordings: clips of other words, as a share of those of `words`; 0.1 unless given.
+    pub unknown_share: Option<f64>,
+    /// Recordings: clips of background noise, likewise.
+    pub silence_share: Option<f64>,
+    /// Recordings: the length that every clip is brought to; 1 unless given.
+    pub clip_seconds: Option<f64>,
+    /// Recordings: go on without those that cannot be read.
+    pub skip_bad: bool,
+    /// Recordings: varied copies of each training clip.
+    pub audio_copies: usize,
+    /// Recordings: the least signal-to-noise ratio of a copy, in dB; 0 to `snr_high` 0 is 5 to 25.
+    pub snr_low: f64,
+    /// Recordings: the largest.
+    pub snr_high: f64,
     /// The model that the data is for, when it is not read to train one.
     #[serde(skip)]
     pub expect: Option<Expect>,
@@ -116,6 +135,15 @@ impl Default for Request {
             stride: None,
             labels: LabelKind::Auto,
             size_limit: 4 << 30,
+            features: None,
+            words: Vec::new(),
+            unknown_share: None,
+            silence_share: None,
+            clip_seconds: None,
+            skip_bad: false,
+            audio_copies: 0,
+            snr_low: 0.0,
+            snr_high: 0.0,
             expect: None,
             inherited: Inherited::default(),
         }
@@ -136,6 +164,30 @@ impl Request {
                 problem: format!("{stride} steps between windows need --window N, their length"),
             }),
             _ => Ok(()),
+        }
+    }
+
+    /// Refuses options about recordings for `file`, which holds none.
+    pub(crate) fn check_no_recordings(&self, file: &str) -> Result<(), DataError> {
+        // A model brings the options that it was trained with.
+        if self.expect.is_some() {
+            return Ok(());
+        }
+        let given = [
+            ("--words", self.words.first().cloned()),
+            ("--unknown-share", self.unknown_share.map(|v| v.to_string())),
+            ("--silence-share", self.silence_share.map(|v| v.to_string())),
+            ("--clip-seconds", self.clip_seconds.map(|v| v.to_string())),
+            ("--augment audio-copies", (self.audio_copies > 0).then(|| self.audio_copies.to_string())),
+        ];
+        match given.into_iter().find_map(|(option, value)| value.map(|value| (option, value))) {
+            Some((option, value)) => Err(DataError::Option {
+                option: option.into(),
+                problem: format!(
+                    "'{value}' is about a folder of WAV or FLAC files, but {file} is none; leave it out"
+                ),
+            }),
+            None => Ok(()),
         }
     }
 

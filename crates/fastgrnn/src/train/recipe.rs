@@ -97,6 +97,21 @@ recipe! {
         /// The most bytes to read or unpack [default: 4 GiB]
         #[cfg_attr(feature = "clap", arg(value_name = "BYTES"))]
         size_limit: u64,
+        /// Folders of recordings: the words that are classes, separated by commas; the others are unknown [default: every folder is a class]
+        #[cfg_attr(feature = "clap", arg(value_name = "WORD,…", value_delimiter = ','))]
+        words: Vec<String>,
+        /// With words: clips of other words, as a share of the words' clips; 0 for none [default: 0.1]
+        #[cfg_attr(feature = "clap", arg(value_name = "SHARE"))]
+        unknown_share: f64,
+        /// Folders of recordings: clips cut from _background_noise_, as a share of the other clips; 0 for none [default: 0.1 where there is such a folder]
+        #[cfg_attr(feature = "clap", arg(value_name = "SHARE"))]
+        silence_share: f64,
+        /// Folders of recordings: seconds that every clip is brought to, with zeros in front of short ones and the loudest part of long ones [default: 1]
+        #[cfg_attr(feature = "clap", arg(value_name = "SECONDS"))]
+        clip_seconds: f64,
+        /// Folders of recordings: go on without files that cannot be read, and list them [default: false]
+        #[cfg_attr(feature = "clap", arg(num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "true|false"))]
+        skip_bad: bool,
         /// What is scaled to mean 0 and deviation 1 [default: per-feature]
         #[cfg_attr(feature = "clap", arg(value_parser = one_of::<Normalize>()))]
         normalize: Normalize,
@@ -355,6 +370,14 @@ impl Recipe {
             stride: self.stride,
             labels: self.labels.unwrap_or_default(),
             size_limit: self.size_limit.unwrap_or(defaults.size_limit),
+            words: self.words.clone().unwrap_or_default(),
+            unknown_share: self.unknown_share,
+            silence_share: self.silence_share,
+            clip_seconds: self.clip_seconds,
+            skip_bad: self.skip_bad.unwrap_or(false),
+            audio_copies: self.augment.map_or(0, |augment| augment.audio_copies),
+            snr_low: self.augment.map_or(0.0, |augment| augment.snr_low),
+            snr_high: self.augment.map_or(0.0, |augment| augment.snr_high),
             ..defaults
         }
     }

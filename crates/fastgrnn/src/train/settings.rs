@@ -243,6 +243,9 @@ augmentations! {
     snr_low: f64,
     /// Largest.
     snr_high: f64,
+    /// Folders of recordings: varied copies of each training clip (moved in time, louder or softer,
+    /// with background noise of that ratio), made from its audio.
+    audio_copies: usize,
     /// Most time steps of other training sequences put before a sequence.
     lead_in: usize,
     /// Bands of neighbouring features that are hidden.

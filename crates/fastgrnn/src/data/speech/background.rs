@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::super::clips::is_recording;
 use super::super::{DataError, Sequences};
 use super::Split;
 use crate::audio;
@@ -14,6 +15,8 @@ pub const NOISE: &str = "_background_noise_";
 /// Background recordings at the features' sample rate.
 pub struct Background {
     spec: Spec,
+    /// Samples of a clip.
+    clip: usize,
     recordings: Vec<Vec<i16>>,
 }
 
@@ -25,21 +28,41 @@ impl Background {
         for entry in std::fs::read_dir(folder).map_err(io)? {
             paths.push(entry.map_err(io)?.path());
         }
-        paths.retain(|path| path.extension().is_some_and(|end| end == "wav" || end == "flac"));
+        paths.retain(|path| path.to_str().is_some_and(is_recording));
         paths.sort();
-        let read = |path: &PathBuf| Ok(audio::read(path)?.to_i16());
-        let recordings = paths.iter().map(read).collect::<Result<Vec<_>, DataError>>()?;
-        Self::new(spec, recordings)
-            .ok_or_else(|| DataError::Empty { file: folder.display().to_string(), hint: TOO_SHORT.into() })
+        Self::of(paths.into_iter(), spec, spec.rate() as usize)
     }
 
-    /// Recordings as they are; `None` unless one has a second in each of its parts.
+    /// Reads the recordings at `paths`, to cut clips of `clip` samples from.
+    pub(crate) fn of(
+        paths: impl Iterator<Item = PathBuf>,
+        spec: &Spec,
+        clip: usize,
+    ) -> Result<Self, DataError> {
+        let (mut recordings, mut folder) = (Vec::new(), PathBuf::new());
+        for path in paths {
+            let audio = audio::read(&path)?;
+            recordings.push(audio::resample(&audio, spec.rate())?.to_i16());
+            folder = path.parent().map_or(PathBuf::new(), Path::to_path_buf);
+        }
+        let seconds = 5.0 * clip as f64 / f64::from(spec.rate());
+        Self::with_clip(spec, clip, recordings).ok_or_else(|| DataError::Empty {
+            file: folder.display().to_string(),
+            hint: format!("no WAV or FLAC recording of at least {seconds} seconds is in it"),
+        })
+    }
+
+    /// Recordings as they are, for clips of a second; `None` unless one has a second in each of its
+    /// parts.
     pub fn new(spec: &Spec, recordings: Vec<Vec<i16>>) -> Option<Self> {
-        let second = spec.rate() as usize;
+        Self::with_clip(spec, spec.rate() as usize, recordings)
+    }
+
+    fn with_clip(spec: &Spec, clip: usize, recordings: Vec<Vec<i16>>) -> Option<Self> {
         let is_long =
-            |samples: &Vec<i16>| Split::ALL.into_iter().all(|split| part_of(samples, split).len() >= second);
+            |samples: &Vec<i16>| Split::ALL.into_iter().all(|split| part_of(samples, split).len() >= clip);
         let recordings: Vec<Vec<i16>> = recordings.into_iter().filter(is_long).collect();
-        (!recordings.is_empty()).then(|| Self { spec: spec.clone(), recordings })
+        (!recordings.is_empty()).then(|| Self { spec: spec.clone(), clip, recordings })
     }
 
     /// The samples of each recording that belong to `split`.
@@ -54,22 +77,28 @@ impl Background {
         frames
     }
 
-    /// The second of noise that is number `k` of `split`: the same for everybody.
-    pub fn second(&self, split: Split, k: usize) -> &[i16] {
-        let mut rng = Rng::keyed(0, &[stream::SPEECH, split as u64, 1, k as u64]);
-        let samples = part_of(&self.recordings[rng.below(self.recordings.len())], split);
-        let second = self.spec.rate() as usize;
-        let start = rng.below(samples.len() - second + 1);
-        &samples[start..start + second]
+    /// The clip of noise that is number `k` of `split`: the same for everybody.
+    pub fn clip(&self, split: Split, k: usize) -> &[i16] {
+        self.cut(split, Rng::keyed(0, &[stream::SPEECH, split as u64, 1, k as u64]), self.clip)
     }
 
-    /// The features of that second.
+    /// Some noise of `split`, at most `length` samples, chosen by `key`.
+    pub(crate) fn drawn(&self, split: Split, key: u64, length: usize) -> &[i16] {
+        self.cut(split, Rng::new(key), length)
+    }
+
+    fn cut(&self, split: Split, mut rng: Rng, length: usize) -> &[i16] {
+        let samples = part_of(&self.recordings[rng.below(self.recordings.len())], split);
+        let length = length.min(samples.len());
+        let start = rng.below(samples.len() - length + 1);
+        &samples[start..start + length]
+    }
+
+    /// The features of that clip.
     pub fn silence(&self, split: Split, k: usize) -> Vec<f32> {
-        features::extract(&self.spec, self.second(split, k))
+        features::extract(&self.spec, self.clip(split, k))
     }
 }
-
-const TOO_SHORT: &str = "no WAV or FLAC recording of at least five seconds is in it";
 
 fn part_of(samples: &[i16], split: Split) -> &[i16] {
     let at = |fifths: usize| samples.len() / 5 * fifths;
@@ -94,13 +123,13 @@ mod tests {
             let own: Vec<&[i16]> = noise.part(split).collect();
             assert_eq!(own.len(), 2, "a recording too short to be cut is left out");
             for k in 0..50 {
-                let second = noise.second(split, k);
+                let second = noise.clip(split, k);
                 assert_eq!(second.len(), 16_000);
                 let is_inside = |part: &&[i16]| part.as_ptr_range().contains(&second.as_ptr());
                 assert!(own.iter().any(|part| is_inside(part)));
             }
         }
-        assert_eq!(noise.second(Split::Test, 3), noise.second(Split::Test, 3));
+        assert_eq!(noise.clip(Split::Test, 3), noise.clip(Split::Test, 3));
         assert!(Background::new(&spec, vec![vec![0; 16_000]]).is_none());
     }
 }

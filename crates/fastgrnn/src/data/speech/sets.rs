@@ -12,11 +12,14 @@ pub const UNKNOWN: &str = "unknown";
 /// What is not the wake word.
 pub const OTHER: &str = "other";
 
+/// The share of `silence` and of `unknown` in `google12`, of the ten words' clips.
+const TENTH: f64 = 0.1;
+
 /// Noise clips that a wake word trains against, for each word clip of the training part.
 const WAKE_NOISE: f64 = 0.05;
 
 /// A set cut from the recordings.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Set {
     /// Every word is a class.
     Words,
@@ -24,6 +27,15 @@ pub enum Set {
     Commands(Vec<String>),
     /// One word against all others and noise.
     WakeWord(String),
+    /// These words, or all; and `unknown` and `silence` in shares of the words' clips.
+    Folder {
+        /// The words that are classes; every word where nothing is said.
+        words: Option<Vec<String>>,
+        /// Clips of other words, as a share of those of `words`.
+        unknown: f64,
+        /// Clips of noise, likewise; 0 for no such class.
+        silence: f64,
+    },
 }
 
 /// What one sequence of a set is made of.
@@ -41,28 +53,9 @@ pub enum Pick {
 pub fn choose(set: &Set, clips: &[Clip], split: Split) -> (Vec<String>, Vec<(Pick, usize)>) {
     let of_split = || clips.iter().enumerate().filter(|(_, clip)| clip.split == split);
     match set {
-        Set::Words => {
-            let mut words: Vec<String> = clips.iter().map(|clip| clip.word().to_owned()).collect();
-            words.dedup();
-            let class = |clip: &Clip| words.iter().position(|word| word == clip.word());
-            let picks = of_split().filter_map(|(i, clip)| Some((Pick::Clip(i), class(clip)?))).collect();
-            (words, picks)
-        }
-        Set::Commands(words) => {
-            let class = |clip: &Clip| words.iter().position(|word| word == clip.word());
-            let mut picks: Vec<(Pick, usize)> =
-                of_split().filter_map(|(i, clip)| Some((Pick::Clip(i), class(clip)?))).collect();
-            let mut others: Vec<usize> =
-                of_split().filter(|(_, clip)| class(clip).is_none()).map(|(i, _)| i).collect();
-            let tenth = picks.len().div_ceil(10);
-            Rng::keyed(0, &[stream::SPEECH, split as u64]).shuffle(&mut others);
-            others.truncate(tenth);
-            others.sort_unstable();
-            picks.extend((0..tenth).map(|k| (Pick::Noise(k), words.len())));
-            picks.extend(others.into_iter().map(|i| (Pick::Clip(i), words.len() + 1)));
-            let names = words.iter().map(String::as_str).chain([SILENCE, UNKNOWN]);
-            (names.map(str::to_owned).collect(), picks)
-        }
+        Set::Words => shared(None, 0.0, 0.0, clips, split),
+        Set::Commands(words) => shared(Some(words), TENTH, TENTH, clips, split),
+        Set::Folder { words, unknown, silence } => shared(words.as_deref(), *unknown, *silence, clips, split),
         Set::WakeWord(word) => {
             let mut picks: Vec<(Pick, usize)> =
                 of_split().map(|(i, clip)| (Pick::Clip(i), usize::from(clip.word() == word))).collect();
@@ -73,6 +66,53 @@ pub fn choose(set: &Set, clips: &[Clip], split: Split) -> (Vec<String>, Vec<(Pic
             (vec![OTHER.to_owned(), word.clone()], picks)
         }
     }
+}
+
+/// `words` as classes, or all words; noise and other words in shares of their clips.
+fn shared(
+    words: Option<&[String]>,
+    unknown: f64,
+    silence: f64,
+    clips: &[Clip],
+    split: Split,
+) -> (Vec<String>, Vec<(Pick, usize)>) {
+    let of_split = || clips.iter().enumerate().filter(|(_, clip)| clip.split == split);
+    let mut names: Vec<String> = match words {
+        Some(words) => words.to_vec(),
+        None => {
+            let mut all: Vec<String> = clips.iter().map(|clip| clip.word().to_owned()).collect();
+            all.dedup();
+            all
+        }
+    };
+    let class = |clip: &Clip| names.iter().position(|word| word == clip.word());
+    let mut picks: Vec<(Pick, usize)> =
+        of_split().filter_map(|(i, clip)| Some((Pick::Clip(i), class(clip)?))).collect();
+    let mut others: Vec<usize> =
+        of_split().filter(|(_, clip)| class(clip).is_none()).map(|(i, _)| i).collect();
+    // A hair less, so that a tenth of 30 is 3 whatever the rounding.
+    let count = |share: f64| (share * picks.len() as f64 - 1e-6).ceil().max(0.0) as usize;
+    let (noise, drawn) = (count(silence), count(unknown));
+    Rng::keyed(0, &[stream::SPEECH, split as u64]).shuffle(&mut others);
+    others.truncate(drawn);
+    others.sort_unstable();
+    if silence > 0.0 {
+        let class = place(&mut names, SILENCE);
+        picks.extend((0..noise).map(|k| (Pick::Noise(k), class)));
+    }
+    if words.is_some() && unknown > 0.0 {
+        let class = place(&mut names, UNKNOWN);
+        picks.extend(others.into_iter().map(|i| (Pick::Clip(i), class)));
+    }
+    (names, picks)
+}
+
+/// The class called `name`, which is added if it is not there.
+fn place(names: &mut Vec<String>, name: &str) -> usize {
+    names.iter().position(|known| known == name).unwrap_or_else(|| {
+        names.push(name.to_owned());
+        names.len() - 1
+    })
 }
 
 #[cfg(test)]

@@ -63,6 +63,21 @@ pub struct Config {
     /// The most bytes to read or unpack.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size_limit: Option<u64>,
+    /// Words that are classes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub words: Option<Vec<String>>,
+    /// Clips of other words, as a share of theirs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unknown_share: Option<f64>,
+    /// Clips of background noise, likewise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub silence_share: Option<f64>,
+    /// Seconds of a clip.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clip_seconds: Option<f64>,
+    /// Whether files that cannot be read are left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skip_bad: Option<bool>,
     /// What is scaled to mean 0 and deviation 1.
     pub normalize: Normalize,
     /// Columns that are the x, y, z of one sensor.

@@ -1,0 +1,161 @@
+//! Which recordings a folder holds, and what their places say about them.
+
+use std::path::Path;
+
+use super::super::DataError;
+use super::super::archive::{Tree, file_name};
+use super::super::labels::listed;
+use super::super::speech::{NOISE, Split};
+use super::{Role, is_recording};
+
+/// A recording and what its path says.
+pub(super) struct File {
+    /// Its path in the folder.
+    pub name: String,
+    /// The class: the folder it lies in.
+    pub word: String,
+    /// `word/file`: what lists and the rules about speakers go by.
+    pub key: String,
+    /// The part, where folders name parts.
+    pub part: Option<Split>,
+}
+
+impl File {
+    /// Who speaks, where the name tells.
+    pub fn speaker(&self) -> Option<&str> {
+        let base = self.key.rsplit('/').next().unwrap_or(&self.key);
+        base.split_once("_nohash_").map(|(speaker, _)| speaker)
+    }
+
+    /// What no split may part: the speaker, or the recording alone.
+    pub fn group(&self) -> &str {
+        self.speaker().unwrap_or(&self.name)
+    }
+}
+
+/// The recordings of a folder.
+pub(super) struct Layout {
+    /// Sorted by key, then by part.
+    pub files: Vec<File>,
+    /// Paths of the background recordings.
+    pub noise: Vec<String>,
+    /// Whether folders name the parts.
+    pub has_parts: bool,
+    /// The folder inside the one given that everything lies in, with a `/` at its end; mostly empty.
+    pub prefix: String,
+    skipped: Vec<String>,
+}
+
+fn part_of(folder: &str) -> Option<Split> {
+    match folder.to_ascii_lowercase().as_str() {
+        "train" | "training" => Some(Split::Train),
+        "val" | "valid" | "validation" | "dev" => Some(Split::Validation),
+        "test" | "testing" => Some(Split::Test),
+        _ => None,
+    }
+}
+
+impl Layout {
+    /// Lists the folder at `path`, or the one file there.
+    pub fn of(path: &Path, role: Role) -> Result<Self, DataError> {
+        if path.is_file() {
+            return Self::single(path, role);
+        }
+        let tree = Tree::open(path, 0)?;
+        let (names, skipped): (Vec<String>, Vec<String>) =
+            tree.files.into_iter().map(|file| file.name).partition(|name| is_recording(name));
+        let (noise, names): (Vec<String>, Vec<String>) =
+            names.into_iter().partition(|name| name.split('/').rev().nth(1) == Some(NOISE));
+        if role == Role::Unlabelled {
+            let plain = |name: String| File { key: name.clone(), word: String::new(), name, part: None };
+            let files = names.into_iter().chain(noise).map(plain).collect();
+            return Ok(Self { files, noise: Vec::new(), has_parts: false, prefix: String::new(), skipped });
+        }
+        let paths: Vec<Vec<&str>> = names.iter().map(|name| name.split('/').collect()).collect();
+        // Folders around everything say nothing.
+        let mut depth = 0;
+        let wrapped = |depth: usize| {
+            paths
+                .iter()
+                .all(|p| p.len() > depth + 2 && p[depth] == paths[0][depth] && part_of(p[depth]).is_none())
+        };
+        while !paths.is_empty() && wrapped(depth) {
+            depth += 1;
+        }
+        let has_parts =
+            !paths.is_empty() && paths.iter().all(|p| p.len() > depth + 2 && part_of(p[depth]).is_some());
+        let inner = depth + usize::from(has_parts);
+        let wrong = |problem: String| Err(DataError::Unsupported { file: file_name(path), problem });
+        if let Some(flat) = paths.iter().find(|p| p.len() < inner + 2) {
+            return wrong(format!(
+                "'{}' lies in no folder that says what it is; put each recording into a folder named after its class",
+                flat.join("/")
+            ));
+        }
+        let is_part = |p: &&Vec<&str>| part_of(p[depth]).is_some() && p.len() > depth + 2;
+        if let (false, Some(_)) = (has_parts, paths.iter().find(is_part)) {
+            let other = paths.iter().find(|p| part_of(p[depth]).is_none()).map_or("", |p| p[depth]);
+            return wrong(format!(
+                "'{other}' lies beside the folders train, val and test, and only these are read; move it into train, or out of the way"
+            ));
+        }
+        let prefix: String =
+            paths.first().map_or(String::new(), |p| p[..depth].iter().map(|f| format!("{f}/")).collect());
+        for empty in &tree.empty {
+            let folder: Vec<&str> = empty.split('/').collect();
+            if folder.len() == inner + 1 && empty.starts_with(&prefix) {
+                return Err(DataError::EmptyClass { file: file_name(path), class: folder[inner].into() });
+            }
+        }
+        let file = |(name, p): (&String, &Vec<&str>)| File {
+            name: name.clone(),
+            word: p[inner].into(),
+            key: p[inner..].join("/"),
+            part: if has_parts { part_of(p[depth]) } else { None },
+        };
+        let mut files: Vec<File> = names.iter().zip(&paths).map(file).collect();
+        files.sort_by(|a, b| (&a.key, a.part, &a.name).cmp(&(&b.key, b.part, &b.name)));
+        if files.is_empty() {
+            let hint =
+                "only background recordings are in it; add a folder of recordings for each class".into();
+            return Err(DataError::Empty { file: file_name(path), hint });
+        }
+        Ok(Self { files, noise, has_parts, prefix, skipped })
+    }
+
+    fn single(path: &Path, role: Role) -> Result<Self, DataError> {
+        if role != Role::Unlabelled {
+            let hint = "one recording has no class; name a folder with one sub-folder of recordings a class";
+            return Err(DataError::NoLabels { file: file_name(path), hint: hint.into() });
+        }
+        // Joining nothing to a path leaves a slash at its end, so the file is called from its folder.
+        let name = file_name(path);
+        let files = vec![File { key: name.clone(), word: String::new(), name, part: None }];
+        Ok(Self { files, noise: Vec::new(), has_parts: false, prefix: String::new(), skipped: Vec::new() })
+    }
+
+    /// The folders, sorted.
+    pub fn words(&self) -> Vec<String> {
+        let mut words: Vec<String> = self.files.iter().map(|file| file.word.clone()).collect();
+        words.sort();
+        words.dedup();
+        words
+    }
+
+    /// Whether file names tell speakers.
+    pub fn has_speakers(&self) -> bool {
+        let told = self.files.iter().filter(|file| file.speaker().is_some()).count();
+        told * 2 > self.files.len()
+    }
+
+    /// What a person should know about files that were not read.
+    pub fn notes(&self) -> Option<String> {
+        let is_known = |name: &&String| {
+            let base = name.rsplit('/').next().unwrap_or(name).to_ascii_lowercase();
+            let known = ["readme", "license", "licence", "testing_list.txt", "validation_list.txt"];
+            known.iter().any(|known| base.starts_with(known))
+        };
+        let unread: Vec<String> = self.skipped.iter().filter(|name| !is_known(name)).cloned().collect();
+        (!unread.is_empty()).then(|| format!("not read: {}", listed(&unread)))
+    }
+}
