@@ -82,6 +82,11 @@ fn read(folder: &Path, request: &Request, set: &Set) -> Result<Found, DataError>
         return Err(DataError::Option { option: "wakeword".into(), problem });
     }
     let spec = features::Spec::default();
+    if let Some(asked) = request.features.as_ref().filter(|asked| **asked != spec) {
+        let problem =
+            format!("{asked}, but the archive holds {spec}; other features need the recordings themselves");
+        return Err(DataError::Option { option: "--features".into(), problem });
+    }
     let background = match noise_folder(folder) {
         Some(noise) => Some(Background::open(&noise, &spec)?),
         None => None,

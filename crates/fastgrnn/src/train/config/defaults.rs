@@ -81,6 +81,7 @@ impl Recipe {
             silence_share: r.silence_share,
             clip_seconds: r.clip_seconds,
             skip_bad: r.skip_bad,
+            features: data.audio.clone(),
             normalize: r.normalize.unwrap_or_default(),
             axes,
             val_split,
@@ -142,6 +143,14 @@ impl Recipe {
             augment,
         };
         limits.check()?;
+        if let (Some(spec), None) = (&r.features, &data.audio) {
+            return Err(ConfigError::Unused {
+                key: "features",
+                value: spec.to_string(),
+                why: format!("{} holds no recordings", data.name),
+                instead: "a folder of WAV or FLAC files, or leave it out".into(),
+            });
+        }
         if r.hidden.is_none() {
             config.shrink(data);
         }
