@@ -244,6 +244,12 @@ recipe! {
         /// What is minimised [default: softmax-cross-entropy for classes, squared-error for numbers]
         #[cfg_attr(feature = "clap", arg(value_parser = one_of::<Loss>()))]
         loss: Loss,
+        /// Time steps before the last at which the loss looks as well; the decision stays that of the last [default: 0]
+        #[cfg_attr(feature = "clap", arg(value_name = "N"))]
+        earlier_readings: usize,
+        /// Time steps from one of these to the next [default: 4]
+        #[cfg_attr(feature = "clap", arg(value_name = "STEPS"))]
+        earlier_every: usize,
         /// How classes count in the loss; balanced also chooses the epoch by mean F1 instead of accuracy [default: none]
         #[cfg_attr(feature = "clap", arg(value_parser = one_of::<ClassWeight>()))]
         class_weight: ClassWeight,

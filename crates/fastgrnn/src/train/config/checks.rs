@@ -162,6 +162,8 @@ impl Config {
             ("augment shift", Some(self.augment.shift)),
             ("augment pixel-shift", Some(self.augment.pixel_shift)),
             ("augment lead-in", Some(self.augment.lead_in)),
+            ("earlier-readings", Some(self.earlier_readings)),
+            ("earlier-every", Some(self.earlier_every)),
         ] {
             if let Some(value) = value.filter(|&v| v > MAX_COUNT) {
                 return Err(out_of_range(key, value, "it must be below 2^31"));

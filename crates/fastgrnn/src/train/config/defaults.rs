@@ -131,6 +131,8 @@ impl Recipe {
                 Labels::Value { .. } => Loss::SquaredError,
                 _ => Loss::SoftmaxCrossEntropy,
             }),
+            earlier_readings: r.earlier_readings.unwrap_or(0),
+            earlier_every: r.earlier_every.unwrap_or(4),
             class_weight: r.class_weight.unwrap_or_default(),
             positive: r.positive.clone().or_else(|| data.suggested.positive.clone()),
             class_share: r.class_share.clone(),

@@ -167,6 +167,10 @@ pub struct Config {
     pub clip: f64,
     /// What is minimised.
     pub loss: Loss,
+    /// Time steps before the last at which the loss looks as well.
+    pub earlier_readings: usize,
+    /// Time steps from one of these to the next.
+    pub earlier_every: usize,
     /// How classes count in the loss.
     pub class_weight: ClassWeight,
     /// The one of two classes that is to be found.
