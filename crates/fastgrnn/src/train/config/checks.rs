@@ -145,6 +145,7 @@ impl Config {
             ("epochs", self.epochs),
             ("batch", self.batch),
             ("seeds", self.seeds),
+            ("earlier-every", self.earlier_every),
             ("epoch-draws", self.epoch_draws.unwrap_or(1)),
         ] {
             if value == 0 {
