@@ -1,8 +1,7 @@
 //! A model that listens.
 
 use super::StreamError;
-use super::front::Frames;
-use crate::features::{COUNT, Spec};
+use crate::features::{COUNT, IntegerFront, Spec};
 use crate::quantize::{Detector, DetectorProblem, HostModel, IntegerModel, Saturations};
 use fastgrnn_runtime::int::DetectorState;
 
@@ -20,7 +19,7 @@ pub struct Heard {
 /// Front end, network and detector with their states.
 pub struct Listener<'m> {
     spec: Option<Spec>,
-    front: Option<Frames>,
+    front: Option<IntegerFront>,
     ear: Ear<'m>,
 }
 
@@ -66,7 +65,7 @@ impl<'m> Listener<'m> {
             saturations: Saturations::new(view.layers().len()),
         };
         ear.forget();
-        Ok(Self { front: spec.as_ref().map(Frames::new), spec, ear })
+        Ok(Self { front: spec.as_ref().map(IntegerFront::new), spec, ear })
     }
 
     /// Takes samples at the front end's rate, in chunks of any size.

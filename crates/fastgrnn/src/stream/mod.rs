@@ -22,7 +22,6 @@
 //! ```
 
 mod error;
-mod front;
 mod listener;
 
 pub use error::StreamError;

@@ -45,7 +45,7 @@ pub fn play(args: &StreamArgs, ears: &mut Ears<'_>) -> anyhow::Result<()> {
 
 /// A recording, at the listener's rate or not.
 fn whole(audio: &Audio, rate: u32, ears: &mut Ears<'_>) -> anyhow::Result<()> {
-    let samples = at_rate(audio, rate)?.to_i16();
+    let samples = audio::resample(audio, rate)?.to_i16();
     for chunk in samples.chunks(CHUNK) {
         if interrupt::is_asked() {
             break;
@@ -178,9 +178,4 @@ fn microphone(rate: u32, ears: &mut Ears<'_>) -> anyhow::Result<()> {
         ears.sound(samples)?;
         Ok(!interrupt::is_asked())
     })
-}
-
-fn at_rate(audio: &Audio, rate: u32) -> anyhow::Result<Audio> {
-    anyhow::ensure!(audio.rate == rate, "the sound has {} samples a second, not {rate}", audio.rate);
-    Ok(audio.clone())
 }

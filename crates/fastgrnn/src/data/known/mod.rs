@@ -196,7 +196,8 @@ impl Spec {
         let mut data = finish(request.source.clone(), found.parts, request)?;
         data.notes.extend(found.notes);
         let split = self.group_split.then_some(super::SplitBy::Group);
-        data.suggested = Suggestions { split, ..Suggestions::default() };
+        let positive = speech::wake_word(&request.source).map(str::to_owned);
+        data.suggested = Suggestions { split, positive, ..Suggestions::default() };
         if dim == Some(data.train.x.dim()) {
             data.suggested.axes = (self.axes)();
         }

@@ -13,8 +13,10 @@ use super::super::{DataError, Request, Sequences};
 use super::{Found, Spec, is_whole, no_axes};
 use crate::features;
 
-/// What the name of a wake word's set starts with.
-pub(super) const WAKE: &str = "wakeword:";
+/// The word of a set called `wakeword:<word>`.
+pub(super) fn wake_word(source: &str) -> Option<&str> {
+    source.strip_prefix("wakeword:")
+}
 
 const COMMON: Spec = Spec {
     name: "",
@@ -62,7 +64,7 @@ fn read12(folder: &Path, request: &Request) -> Result<Found, DataError> {
 }
 
 fn read_wake(folder: &Path, request: &Request) -> Result<Found, DataError> {
-    let word = request.source.strip_prefix(WAKE).unwrap_or_default();
+    let word = wake_word(&request.source).unwrap_or_default();
     read(folder, request, &Set::WakeWord(word.to_owned()))
 }
 
@@ -81,6 +83,13 @@ enum Source {
 impl Source {
     fn open(folder: &Path, request: &Request) -> Result<Self, DataError> {
         if Archive::is_in(folder) {
+            let spec = features::Spec::default();
+            if let Some(asked) = request.features.as_ref().filter(|asked| **asked != spec) {
+                let problem = format!(
+                    "{asked}, but the archive holds {spec}; other features need the recordings themselves"
+                );
+                return Err(DataError::Option { option: "--features".into(), problem });
+            }
             return Archive::open(folder, request.size_limit).map(Self::Archive);
         }
         let (clips, paths) = clips::speech(folder)?;
