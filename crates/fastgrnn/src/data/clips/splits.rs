@@ -76,7 +76,7 @@ pub(super) fn split(
 }
 
 /// The part that Speech Commands gives a speaker, by a hash of the name.
-pub(crate) fn speaker_split(speaker: &str) -> Split {
+fn speaker_split(speaker: &str) -> Split {
     let hash = Sha1::digest(speaker.as_bytes());
     let last = u32::from_be_bytes([hash[16], hash[17], hash[18], hash[19]]) & ((1 << 27) - 1);
     match f64::from(last) * (100.0 / f64::from((1u32 << 27) - 1)) {
@@ -126,7 +126,7 @@ fn at_random(layout: &Layout, test: bool, validation: bool) -> Vec<Split> {
 }
 
 /// `testing_list.txt` and `validation_list.txt`: clips by word and file, whatever their ending.
-pub(crate) struct Lists {
+struct Lists {
     validation: HashSet<String>,
     test: HashSet<String>,
 }
@@ -134,7 +134,7 @@ pub(crate) struct Lists {
 impl Lists {
     /// The lists in the folder at `path`, in its sub-folder `prefix`, or beside it; `None` if there
     /// are none that name one of `keys`.
-    pub fn find<'a>(
+    fn find<'a>(
         path: &Path,
         prefix: &str,
         keys: impl Iterator<Item = &'a str>,
@@ -152,7 +152,7 @@ impl Lists {
     }
 
     /// The part of `word/file`.
-    pub fn split(&self, key: &str) -> Split {
+    fn split(&self, key: &str) -> Split {
         match stem(key) {
             stem if self.test.contains(stem) => Split::Test,
             stem if self.validation.contains(stem) => Split::Validation,
