@@ -22,6 +22,32 @@ pub enum Targets {
     Value(Vec<f32>),
 }
 
+/// Readings of the head before the last step, which the training loss of a sequence includes.
+///
+/// Its loss is then the mean over the last step and `readings` steps before it, `every` steps apart,
+/// as far as the sequence goes back. Scores are those of the last step all the same. For networks
+/// that read the last state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Earlier {
+    /// How many.
+    pub readings: usize,
+    /// Steps from one to the next.
+    pub every: usize,
+}
+
+impl Earlier {
+    /// Whether the reading that is number `k` before the last exists in a sequence of `steps`.
+    pub(crate) fn has(self, k: usize, steps: usize) -> bool {
+        k <= self.readings && k * self.every < steps
+    }
+
+    /// Readings of a sequence of `steps`, the last among them.
+    pub(crate) fn count(self, steps: usize) -> usize {
+        let before = if self.every == 0 { 0 } else { steps.saturating_sub(1) / self.every };
+        1 + before.min(self.readings)
+    }
+}
+
 /// Sequences, their targets and weights.
 #[derive(Clone, Debug)]
 pub struct Batch {
@@ -32,6 +58,8 @@ pub struct Batch {
     pub targets: Targets,
     /// Weight of each sequence in the loss; empty means 1 for all.
     pub weights: Vec<f32>,
+    /// Steps before the last that count in the loss; kept by [`clear`](Self::clear).
+    pub earlier: Earlier,
     /// Initial state h of each sequence, its layers one after the other (`len × Σ hidden`); empty
     /// means zero. An LSTM's cell state c always starts at zero.
     pub initial: Vec<f32>,
@@ -46,6 +74,7 @@ impl Batch {
             offsets: vec![0],
             targets: Targets::Class(Vec::new()),
             weights: Vec::new(),
+            earlier: Earlier::default(),
             initial: Vec::new(),
         }
     }
@@ -68,6 +97,7 @@ impl Batch {
         self.x.clone_from(&other.x);
         self.offsets.clone_from(&other.offsets);
         self.weights.clone_from(&other.weights);
+        self.earlier = other.earlier;
         self.initial.clone_from(&other.initial);
         match (&mut self.targets, &other.targets) {
             (Targets::Class(to), Targets::Class(from)) => to.clone_from(from),

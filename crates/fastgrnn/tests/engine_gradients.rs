@@ -1,7 +1,7 @@
 //! The f32 engine computes what the f64 oracle does, on every instruction set and thread count.
 mod support;
 
-use fastgrnn::batch::{Batch, Targets};
+use fastgrnn::batch::{Batch, Earlier, Targets};
 use fastgrnn::cells::{CELLS, Cell, CellKind, Nonlinearity, Scalar, Scalars, Start};
 use fastgrnn::engine::{self, Engine, Isa, Loss};
 use fastgrnn::net::{Network, Readout};
@@ -269,6 +269,24 @@ fn a_nan_in_any_parameter_reaches_the_loss() {
                 let found = run(&net, 1, isa, &broken, &batch, Loss::SoftmaxCrossEntropy);
                 assert!(found.loss.is_nan(), "{} of {} on {isa:?}", view.name, declaration.name);
             }
+        }
+    }
+}
+
+#[test]
+fn earlier_readings_count_in_the_loss_as_in_the_reference_and_leave_scores_alone() {
+    for (i, (readings, every)) in [(1, 1), (3, 2), (9, 4)].into_iter().enumerate() {
+        for loss in LOSSES {
+            let cell = Cell::new(CellKind::FastGrnn, 5, 7);
+            let net = network(&cell, 1 + i % 2, LOW, 3, Readout::Last);
+            let (params, mut batch) = off_kinks(&net, &lengths(40, 11), loss, false, MARGIN);
+            let plain = run(&net, 2, Isa::Portable, &params, &batch, loss);
+            batch.earlier = Earlier { readings, every };
+            check(&net, &params, &batch, loss);
+            let found = run(&net, 2, Isa::Portable, &params, &batch, loss);
+            assert_eq!(found.scores, plain.scores);
+            assert_ne!(found.gradient, plain.gradient);
+            assert_eq!(found.gradient, run(&net, 1, Isa::Portable, &params, &batch, loss).gradient);
         }
     }
 }

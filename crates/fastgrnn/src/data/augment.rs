@@ -32,8 +32,11 @@ pub struct Augment {
     pub axes: Vec<[usize; 3]>,
     /// Deviation of the noise added to every input, in normalised units.
     pub noise: f32,
-    /// The most steps to move a sequence in time, either way; the edge value fills the gap.
+    /// The most steps to move a sequence in time, either way.
     pub shift: usize,
+    /// What fills the gap of a shift, such as digital silence; the step at the edge without it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gap: Option<f32>,
     /// Keep a random contiguous part of at least this fraction of the steps; 0 keeps all.
     pub crop: f32,
     /// The most pixels to move an image, either way in both directions; 0 fills the gap.
@@ -114,7 +117,7 @@ impl Augment {
             }
         }
         if self.shift != 0 {
-            shift_in_time(raw, dim, offset(self.shift, rng));
+            shift_in_time(raw, dim, offset(self.shift, rng), self.gap);
         }
         if self.crop > 0.0 && self.crop < 1.0 {
             crop(raw, dim, self.crop, rng);
@@ -186,8 +189,9 @@ fn rotate(raw: &mut [f32], dim: usize, axes: &[[usize; 3]], r: &[[f32; 3]; 3]) {
     }
 }
 
-/// Moves the sequence by `by` steps (later if positive) and repeats the edge step in the gap.
-fn shift_in_time(raw: &mut [f32], dim: usize, by: isize) {
+/// Moves the sequence by `by` steps (later if positive) and fills the gap, or repeats the edge step
+/// in it.
+fn shift_in_time(raw: &mut [f32], dim: usize, by: isize, fill: Option<f32>) {
     let steps = raw.len() / dim;
     if steps < 2 || by == 0 {
         return;
@@ -196,9 +200,15 @@ fn shift_in_time(raw: &mut [f32], dim: usize, by: isize) {
     let end = steps * dim;
     if by > 0 {
         raw.copy_within(..end - gap, gap);
+        if let Some(value) = fill {
+            return raw[..gap].fill(value);
+        }
         (dim..gap).step_by(dim).for_each(|at| raw.copy_within(..dim, at));
     } else {
         raw.copy_within(gap..end, 0);
+        if let Some(value) = fill {
+            return raw[end - gap..end].fill(value);
+        }
         (end - gap..end).step_by(dim).for_each(|at| raw.copy_within(end - dim.., at));
     }
 }
@@ -330,7 +340,7 @@ mod tests {
     fn time_shift_repeats_the_edge_step_and_never_wraps() {
         let shifted = |by| {
             let mut raw: Vec<f32> = vec![1.0, -1.0, 2.0, -2.0, 3.0, -3.0];
-            shift_in_time(&mut raw, 2, by);
+            shift_in_time(&mut raw, 2, by, None);
             raw
         };
         assert_eq!(shifted(1), [1.0, -1.0, 1.0, -1.0, 2.0, -2.0]);
@@ -338,6 +348,12 @@ mod tests {
         assert_eq!(shifted(99), [1.0, -1.0, 1.0, -1.0, 1.0, -1.0]);
         assert_eq!(shifted(-99), [3.0, -3.0, 3.0, -3.0, 3.0, -3.0]);
         assert_eq!(shifted(0), [1.0, -1.0, 2.0, -2.0, 3.0, -3.0]);
+        for (by, expected) in [(1, [9.0, 9.0, 1.0, -1.0, 2.0, -2.0]), (-1, [2.0, -2.0, 3.0, -3.0, 9.0, 9.0])]
+        {
+            let mut raw: Vec<f32> = vec![1.0, -1.0, 2.0, -2.0, 3.0, -3.0];
+            shift_in_time(&mut raw, 2, by, Some(9.0));
+            assert_eq!(raw, expected);
+        }
     }
 
     #[test]

@@ -8,10 +8,8 @@ use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;
 
 use super::{DataError, Sequences};
+use crate::features::{Kind, Spec};
 use crate::rng::Rng;
-
-/// Energies below this are not told apart, in nats; the archive's features end here.
-pub const FLOOR: f32 = -2.0;
 
 /// How to change log-mel sequences; the default changes nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -42,6 +40,8 @@ pub struct Spectral {
 pub struct Sources<'a> {
     /// Recordings of background noise.
     pub background: Option<&'a Sequences>,
+    /// The least value there is, in nats: what digital silence gives.
+    pub floor: f32,
     /// Sequences that a lead-in is cut from, and which of them may be.
     pub sequences: &'a Sequences,
     /// See there.
@@ -64,12 +64,28 @@ impl Spectral {
     }
 
     /// Checks the settings against the data they are meant for.
-    pub fn check(&self, dim: usize, background: Option<&Sequences>) -> Result<(), DataError> {
+    pub fn check(
+        &self,
+        dim: usize,
+        audio: Option<&Spec>,
+        background: Option<&Sequences>,
+    ) -> Result<(), DataError> {
         let wrong = |option: &str, problem: String| {
             Err(DataError::Option { option: format!("augment {option}"), problem })
         };
         if !self.gain.is_finite() || self.gain < 0.0 {
             return wrong("gain", format!("{} is not a number of nats; use 0 or more", self.gain));
+        }
+        let is_log_mel = audio.is_some_and(|spec| spec.kind() == Kind::LogMel);
+        for (option, value) in [("gain", self.gain), ("background", self.background)] {
+            if value != 0.0 && !is_log_mel {
+                return wrong(
+                    option,
+                    format!(
+                        "{value} is about logarithms of energies; it needs recordings and log-mel features"
+                    ),
+                );
+            }
         }
         if !(0.0..=1.0).contains(&self.background) {
             return wrong("background", format!("{} is not a share between 0 and 1", self.background));
@@ -109,7 +125,8 @@ impl Spectral {
     pub fn before(&self, raw: &mut Vec<f32>, dim: usize, from: Sources<'_>, rng: &mut Rng) {
         if self.gain != 0.0 {
             let gain = between(-self.gain, self.gain, rng);
-            raw.iter_mut().filter(|v| **v > FLOOR).for_each(|v| *v = (*v + gain).max(FLOOR));
+            let floor = from.floor;
+            raw.iter_mut().filter(|v| **v > floor).for_each(|v| *v = (*v + gain).max(floor));
         }
         if self.lead_in != 0 {
             self.lead(raw, dim, from, rng);
@@ -124,7 +141,7 @@ impl Spectral {
             let snr = between(self.snr_low, self.snr_high, rng);
             let stretch = &recording[start * dim..(start + steps) * dim];
             let gain = level(raw) - level(stretch) - snr * std::f32::consts::LN_10 / 10.0;
-            mix(&mut raw[..steps * dim], stretch, gain);
+            mix(&mut raw[..steps * dim], stretch, gain, from.floor);
         }
     }
 
@@ -174,21 +191,21 @@ fn between(low: f32, high: f32, rng: &mut Rng) -> f32 {
 /// Mean energy of log-mel values, in nats.
 pub fn level(values: &[f32]) -> f32 {
     let sum: f64 = values.iter().map(|v| f64::from(v.exp())).sum();
-    ((sum / values.len().max(1) as f64).ln() as f32).max(FLOOR)
+    (sum / values.len().max(1) as f64).ln() as f32
 }
 
-/// Adds `noise`, raised by `gain` nats, to `signal`: ln(e^a + e^(b + gain)), at least [`FLOOR`].
+/// Adds `noise`, raised by `gain` nats, to `signal`: ln(e^a + e^(b + gain)), at least `floor`.
 ///
 /// ```
 /// let mut signal = [3.0, 10.0, -2.0];
-/// fastgrnn::data::spectral::mix(&mut signal, &[3.0, 0.0, 6.0], 0.0);
+/// fastgrnn::data::spectral::mix(&mut signal, &[3.0, 0.0, 6.0], 0.0, -2.0);
 /// assert!((signal[0] - 3.0 - 2f32.ln()).abs() < 1e-3);
 /// assert!((signal[1] - 10.0).abs() < 1e-3 && (signal[2] - 6.0).abs() < 1e-3);
 /// ```
-pub fn mix(signal: &mut [f32], noise: &[f32], gain: f32) {
+pub fn mix(signal: &mut [f32], noise: &[f32], gain: f32, floor: f32) {
     for (a, b) in signal.iter_mut().zip(noise) {
         let b = b + gain;
-        *a = (a.max(b) + softplus((*a - b).abs())).max(FLOOR);
+        *a = (a.max(b) + softplus((*a - b).abs())).max(floor);
     }
 }
 
@@ -209,6 +226,8 @@ fn softplus(x: f32) -> f32 {
 mod tests {
     use super::*;
 
+    const FLOOR: f32 = -2.0;
+
     fn noise() -> Sequences {
         let mut noise = Sequences::new(2);
         noise.push(&(0..400).map(|i| (i % 7) as f32).collect::<Vec<_>>());
@@ -223,7 +242,7 @@ mod tests {
 
     fn changed(spectral: Spectral, key: u64) -> Vec<f32> {
         let (noise, words) = (noise(), words());
-        let from = Sources { background: Some(&noise), sequences: &words, indices: &[0, 2] };
+        let from = Sources { background: Some(&noise), floor: FLOOR, sequences: &words, indices: &[0, 2] };
         let mut raw = vec![5.0; 20];
         spectral.before(&mut raw, 2, from, &mut Rng::keyed(1, &[key]));
         raw
@@ -234,7 +253,7 @@ mod tests {
         for (a, b, gain) in [(1.0f32, 1.0f32, 0.0f32), (5.0, 3.5, 0.25), (-2.0, 4.0, -3.0), (20.0, 2.0, 0.0)]
         {
             let mut mixed = [a];
-            mix(&mut mixed, &[b], gain);
+            mix(&mut mixed, &[b], gain, FLOOR);
             let exact = (a.exp() + (b + gain).exp()).ln();
             assert!((mixed[0] - exact).abs() < 1e-3, "{} {exact}", mixed[0]);
         }
@@ -257,7 +276,7 @@ mod tests {
         let louder = changed(spectral, 3);
         assert!(louder.iter().all(|&v| v == louder[0]) && louder[0] != 5.0);
         let words = words();
-        let from = Sources { background: None, sequences: &words, indices: &[] };
+        let from = Sources { background: None, floor: FLOOR, sequences: &words, indices: &[] };
         let mut silent = vec![FLOOR; 4];
         spectral.before(&mut silent, 2, from, &mut Rng::keyed(1, &[5]));
         assert_eq!(silent, [FLOOR; 4]);
@@ -293,7 +312,11 @@ mod tests {
 
     #[test]
     fn settings_that_do_nothing_or_hide_everything_are_refused() {
-        let problem = |spectral: Spectral| spectral.check(4, None).unwrap_err().to_string();
+        let audio = Spec::default();
+        let problem = |spectral: Spectral| spectral.check(4, Some(&audio), None).unwrap_err().to_string();
+        let loud = Spectral { gain: 1.0, ..Spectral::default() };
+        assert!(loud.check(4, None, None).unwrap_err().to_string().contains("log-mel"));
+        assert!(loud.check(4, Some(&audio), None).is_ok());
         assert!(problem(Spectral { gain: -1.0, ..Spectral::default() }).contains("-1"));
         assert!(problem(Spectral { background: 0.5, ..Spectral::default() }).contains("_background_noise_"));
         assert!(problem(Spectral { freq_masks: 1, freq_width: 4, ..Spectral::default() }).contains("all 4"));

@@ -54,6 +54,21 @@ pub(super) struct Space {
     scores: Buffer,
 }
 
+/// Which state of a sequence the head reads.
+#[derive(Clone, Copy)]
+struct Reading {
+    /// Readout row of the sequence.
+    t: usize,
+    /// How many readings come after it; only the last one is scored.
+    back: usize,
+}
+
+impl Reading {
+    fn at(t: usize) -> Self {
+        Self { t, back: 0 }
+    }
+}
+
 /// A tile at work.
 pub(super) struct Tile<'a, S> {
     pub(super) s: S,
@@ -173,8 +188,33 @@ impl<S: Simd> Tile<'_, S> {
                     let at = (self.batch.steps(i) * rows + row) * width;
                     last[row * width..][..width].copy_from_slice(&top.h[at..at + width]);
                 }
-                self.head(&last[..rows * width], &mut top.dh, scores, order, 0, out);
-                false
+                if self.training.is_none() || self.batch.earlier.readings == 0 {
+                    self.head(&last[..rows * width], &mut top.dh, scores, order, Reading::at(0), out);
+                    return false;
+                }
+                dout.reserve(steps.active.len() * rows * width);
+                dout[..steps.active.len() * rows * width].fill(0.0);
+                for k in 0..=self.batch.earlier.readings {
+                    let back = k * self.batch.earlier.every;
+                    // The longest sequences come first.
+                    let goes_back = |i: &&usize| self.batch.earlier.has(k, self.batch.steps(**i));
+                    let n = order.iter().take_while(goes_back).count();
+                    if n == 0 {
+                        break;
+                    }
+                    for (row, &i) in order[..n].iter().enumerate() {
+                        let at = ((self.batch.steps(i) - back) * rows + row) * width;
+                        last[row * width..][..width].copy_from_slice(&top.h[at..at + width]);
+                    }
+                    let reading = Reading { t: 0, back: k };
+                    self.head(&last[..n * width], &mut top.dh, scores, &order[..n], reading, out);
+                    for (row, &i) in order[..n].iter().enumerate() {
+                        let at = ((self.batch.steps(i) - back - 1) * rows + row) * width;
+                        dout[at..at + width].copy_from_slice(&top.dh[row * width..][..width]);
+                    }
+                }
+                top.dh[..rows * width].fill(0.0);
+                true
             }
             Readout::Every => {
                 if self.training.is_some() {
@@ -184,7 +224,7 @@ impl<S: Simd> Tile<'_, S> {
                     let at = t * rows * width;
                     let states = &top.h[at + rows * width..at + (rows + n) * width];
                     let dh = if self.training.is_some() { &mut dout[at..] } else { &mut dout[..] };
-                    self.head(states, dh, scores, &order[..n], t, out);
+                    self.head(states, dh, scores, &order[..n], Reading::at(t), out);
                 }
                 if self.training.is_some() {
                     top.dh[..rows * width].fill(0.0);
@@ -194,14 +234,14 @@ impl<S: Simd> Tile<'_, S> {
         }
     }
 
-    /// The head on `states`, one row for each of `sequences`, at readout step `t`.
+    /// The head on `states`, one row for each of `sequences`.
     fn head(
         &self,
         states: &[f32],
         dh: &mut [f32],
         scores: &mut Buffer,
         sequences: &[usize],
-        t: usize,
+        reading: Reading,
         out: &mut TileOut,
     ) {
         let HeadPlan { hidden, outputs, width, ref grad_w, ref grad_b, .. } = self.plan.head;
@@ -224,15 +264,17 @@ impl<S: Simd> Tile<'_, S> {
         });
         let first = self.first_row(self.sequences.start);
         for (scores, &sequence) in scores.chunks_exact_mut(width).zip(sequences) {
-            let row = self.first_row(sequence) + t;
-            out.scores[(row - first) * outputs..][..outputs].copy_from_slice(&scores[..outputs]);
+            let row = self.first_row(sequence) + reading.t;
+            if reading.back == 0 {
+                out.scores[(row - first) * outputs..][..outputs].copy_from_slice(&scores[..outputs]);
+            }
             if let Some((loss, total)) = self.training {
-                let weight = loss::weight(self.batch, sequence);
+                let weight = loss::weight(self.batch, sequence) * self.share(sequence);
                 let scale = (f64::from(weight) / total) as f32;
                 let (value, correct) =
                     loss::row(loss, &mut scores[..outputs], &self.batch.targets, row, scale);
                 out.loss += f64::from(weight) * value;
-                out.correct += usize::from(correct);
+                out.correct += usize::from(correct && reading.back == 0);
             }
         }
         if self.training.is_none() {
@@ -254,6 +296,14 @@ impl<S: Simd> Tile<'_, S> {
         let bias = &mut out.grads[grad_b.clone()];
         for row in scores.chunks_exact(width).take(rows) {
             bias[..outputs].iter_mut().zip(row).for_each(|(b, d)| *b += d);
+        }
+    }
+
+    /// What one reading counts in the loss of its sequence.
+    fn share(&self, sequence: usize) -> f32 {
+        match self.plan.net.readout {
+            Readout::Last => 1.0 / self.batch.earlier.count(self.batch.steps(sequence)) as f32,
+            Readout::Every => 1.0,
         }
     }
 

@@ -24,6 +24,8 @@ pub(super) struct Fold<'a> {
     augment: Augment,
     spectral: Spectral,
     background: Option<&'a Sequences>,
+    /// The least value of a log-mel feature.
+    floor: f32,
     /// Weight of each class; empty if all count the same.
     weights: Vec<f32>,
     seed: u64,
@@ -74,6 +76,7 @@ impl<'a> Fold<'a> {
             order: Vec::new(),
             spectral: config.augment.spectral(),
             background: data.background.as_ref(),
+            floor: data.audio.as_ref().map_or(f32::MIN, |spec| spec.floor() as f32),
             scratch: Vec::new(),
             batch_size: config.batch,
             model,
@@ -121,7 +124,7 @@ impl<'a> Fold<'a> {
             self.scratch.extend_from_slice(self.examples.x.get(i));
             self.augment.before(&mut self.scratch, dim, &mut rng);
             let (background, sequences) = (self.background, &self.examples.x);
-            let from = Sources { background, sequences, indices: &self.indices };
+            let from = Sources { background, floor: self.floor, sequences, indices: &self.indices };
             self.spectral.before(&mut self.scratch, dim, from, &mut rng);
             self.model.normalizer.apply(&mut self.scratch, dim)?;
             self.augment.after(&mut self.scratch, &mut rng);

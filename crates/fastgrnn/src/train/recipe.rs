@@ -22,6 +22,7 @@ use super::stage::Stages;
 use crate::cells::{CellKind, Nonlinearity, Start};
 use crate::data::{LabelKind, Normalize, Request};
 use crate::device::Board;
+use crate::features::Spec;
 use crate::net::{InitialState, Loss};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -112,6 +113,9 @@ recipe! {
         /// Folders of recordings: go on without files that cannot be read, and list them [default: false]
         #[cfg_attr(feature = "clap", arg(num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "true|false"))]
         skip_bad: bool,
+        /// Recordings: how they become features, such as log-mel,filters=32,window=25ms,hop=10ms or mfcc,coefficients=13 [default: log-mel, the paper's]
+        #[cfg_attr(feature = "clap", arg(value_name = "KIND,KEY=VALUE,…"))]
+        features: Spec,
         /// What is scaled to mean 0 and deviation 1 [default: per-feature]
         #[cfg_attr(feature = "clap", arg(value_parser = one_of::<Normalize>()))]
         normalize: Normalize,
@@ -240,6 +244,12 @@ recipe! {
         /// What is minimised [default: softmax-cross-entropy for classes, squared-error for numbers]
         #[cfg_attr(feature = "clap", arg(value_parser = one_of::<Loss>()))]
         loss: Loss,
+        /// Time steps before the last at which the loss looks as well; the decision stays that of the last [default: 0]
+        #[cfg_attr(feature = "clap", arg(value_name = "N"))]
+        earlier_readings: usize,
+        /// Time steps from one of these to the next [default: 4]
+        #[cfg_attr(feature = "clap", arg(value_name = "STEPS"))]
+        earlier_every: usize,
         /// How classes count in the loss; balanced also chooses the epoch by mean F1 instead of accuracy [default: none]
         #[cfg_attr(feature = "clap", arg(value_parser = one_of::<ClassWeight>()))]
         class_weight: ClassWeight,
@@ -370,6 +380,7 @@ impl Recipe {
             stride: self.stride,
             labels: self.labels.unwrap_or_default(),
             size_limit: self.size_limit.unwrap_or(defaults.size_limit),
+            features: self.features.clone(),
             words: self.words.clone().unwrap_or_default(),
             unknown_share: self.unknown_share,
             silence_share: self.silence_share,

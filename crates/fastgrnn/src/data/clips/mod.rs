@@ -277,3 +277,11 @@ fn clips(files: &[layout::File], split: impl Fn(usize) -> Split) -> Vec<Clip> {
     let clip = |(i, file): (usize, &layout::File)| Clip { file: file.key.clone(), split: split(i) };
     files.iter().enumerate().map(clip).collect()
 }
+
+/// The clips of a folder of Speech Commands, with their parts, and where each lies.
+pub(crate) fn speech(folder: &Path) -> Result<(Vec<Clip>, Vec<PathBuf>), DataError> {
+    let layout = Layout::of(folder, Role::Set)?;
+    let parted = splits::split(&layout, folder, &Request::default(), Role::Set, true)?;
+    let paths = layout.files.iter().map(|file| folder.join(&file.name)).collect();
+    Ok((parted.clips, paths))
+}

@@ -65,7 +65,7 @@ impl Config {
         self.check_shares(data)?;
         self.check_positive(data)?;
         self.augmentation(data).check(&data.train.x)?;
-        self.augment.spectral().check(data.train.x.dim(), data.background.as_ref())?;
+        self.augment.spectral().check(data.train.x.dim(), data.audio.as_ref(), data.background.as_ref())?;
         let varies = (self.augment.crop > 0.0 && self.augment.crop < 1.0) || self.augment.lead_in > 0;
         if self.normalize == Normalize::PerCoordinate && varies {
             let expected = "sequences cropped or led in have no fixed length; use --normalize per-feature";
@@ -145,6 +145,7 @@ impl Config {
             ("epochs", self.epochs),
             ("batch", self.batch),
             ("seeds", self.seeds),
+            ("earlier-every", self.earlier_every),
             ("epoch-draws", self.epoch_draws.unwrap_or(1)),
         ] {
             if value == 0 {
@@ -162,6 +163,8 @@ impl Config {
             ("augment shift", Some(self.augment.shift)),
             ("augment pixel-shift", Some(self.augment.pixel_shift)),
             ("augment lead-in", Some(self.augment.lead_in)),
+            ("earlier-readings", Some(self.earlier_readings)),
+            ("earlier-every", Some(self.earlier_every)),
         ] {
             if let Some(value) = value.filter(|&v| v > MAX_COUNT) {
                 return Err(out_of_range(key, value, "it must be below 2^31"));

@@ -81,6 +81,7 @@ impl Recipe {
             silence_share: r.silence_share,
             clip_seconds: r.clip_seconds,
             skip_bad: r.skip_bad,
+            features: data.audio.clone(),
             normalize: r.normalize.unwrap_or_default(),
             axes,
             val_split,
@@ -130,6 +131,8 @@ impl Recipe {
                 Labels::Value { .. } => Loss::SquaredError,
                 _ => Loss::SoftmaxCrossEntropy,
             }),
+            earlier_readings: r.earlier_readings.unwrap_or(0),
+            earlier_every: r.earlier_every.unwrap_or(4),
             class_weight: r.class_weight.unwrap_or_default(),
             positive: r.positive.clone().or_else(|| data.suggested.positive.clone()),
             class_share: r.class_share.clone(),
@@ -142,6 +145,14 @@ impl Recipe {
             augment,
         };
         limits.check()?;
+        if let (Some(spec), None) = (&r.features, &data.audio) {
+            return Err(ConfigError::Unused {
+                key: "features",
+                value: spec.to_string(),
+                why: format!("{} holds no recordings", data.name),
+                instead: "a folder of WAV or FLAC files, or leave it out".into(),
+            });
+        }
         if r.hidden.is_none() {
             config.shrink(data);
         }

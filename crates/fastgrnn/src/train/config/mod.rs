@@ -18,6 +18,7 @@ use super::stage::Stages;
 use crate::cells::{Cell, CellKind, Nonlinearity, Scalars, Start};
 use crate::data::{Augment, Dataset, LabelKind, Labels, Normalize, SplitBy};
 use crate::device::Board;
+use crate::features::{Kind, Spec};
 use crate::net::{InitialState, Loss, Network};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -78,6 +79,9 @@ pub struct Config {
     /// Whether files that cannot be read are left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skip_bad: Option<bool>,
+    /// How recordings become features.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub features: Option<Spec>,
     /// What is scaled to mean 0 and deviation 1.
     pub normalize: Normalize,
     /// Columns that are the x, y, z of one sensor.
@@ -163,6 +167,10 @@ pub struct Config {
     pub clip: f64,
     /// What is minimised.
     pub loss: Loss,
+    /// Time steps before the last at which the loss looks as well.
+    pub earlier_readings: usize,
+    /// Time steps from one of these to the next.
+    pub earlier_every: usize,
     /// How classes count in the loss.
     pub class_weight: ClassWeight,
     /// The one of two classes that is to be found.
@@ -253,12 +261,14 @@ impl Config {
 
     /// The augmentation of this data's training sequences.
     pub fn augmentation(&self, data: &Dataset) -> Augment {
+        let audio = data.audio.as_ref().filter(|spec| spec.kind() == Kind::LogMel);
         Augment {
             rotate: self.augment.rotate as f32,
             scale: self.augment.scale as f32,
             axes: self.axes.0.clone(),
             noise: self.augment.noise as f32,
             shift: self.augment.shift,
+            gap: audio.map(|spec| spec.floor() as f32),
             crop: self.augment.crop as f32,
             pixels: self.augment.pixel_shift,
             image: data.image,
