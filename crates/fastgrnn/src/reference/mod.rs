@@ -81,7 +81,7 @@ pub fn gradient(net: &Network, params: &[f64], batch: &Batch, loss: Loss) -> (f6
         for t in model.readout_steps(steps) {
             let state = passes[passes.len() - 1].state_after(t);
             let scores = model.head(params, state);
-            let (value, mut d_scores) = loss::row(loss, &scores, &batch.targets, row);
+            let (value, mut d_scores) = loss::row(loss, &scores, batch, row);
             total += share * value;
             d_scores.iter_mut().for_each(|d| *d *= share);
             d_states[t] = model.head_reverse(params, state, &d_scores, &mut gradient);

@@ -6,6 +6,7 @@
 use super::draws::{Draw, Draws};
 use super::observe::Pass;
 use super::settings::ClassWeight;
+use super::soft::Soft;
 use super::{Config, TrainError};
 use crate::batch::Batch;
 use crate::data::spectral::{Sources, Spectral};
@@ -34,6 +35,7 @@ pub(super) struct Fold<'a> {
     draws: Option<Draws>,
     order: Vec<Draw>,
     scratch: Vec<f32>,
+    soft: Option<Soft>,
 }
 
 impl<'a> Fold<'a> {
@@ -75,6 +77,7 @@ impl<'a> Fold<'a> {
             spectral: config.augment.spectral(),
             background: data.background.as_ref(),
             scratch: Vec::new(),
+            soft: Soft::new(config, model.network.outputs),
             batch_size: config.batch,
             model,
             indices,
@@ -132,6 +135,10 @@ impl<'a> Fold<'a> {
             if let (Labels::Class { index, .. }, false) = (&self.examples.y, self.weights.is_empty()) {
                 batch.weights.push(self.weights[index[i] as usize]);
             }
+        }
+        if let Some(soft) = &mut self.soft {
+            let key = [stream::MIXUP, self.pass as u64, epoch as u64, number as u64];
+            soft.apply(batch, Rng::keyed(self.seed, &key));
         }
         Ok(())
     }
