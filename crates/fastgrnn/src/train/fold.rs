@@ -6,6 +6,7 @@
 use super::draws::{Draw, Draws};
 use super::observe::Pass;
 use super::settings::ClassWeight;
+use super::soft::Soft;
 use super::{Config, TrainError};
 use crate::batch::Batch;
 use crate::data::spectral::{Sources, Spectral};
@@ -38,6 +39,7 @@ pub(super) struct Fold<'a> {
     draws: Option<Draws>,
     order: Vec<Draw>,
     scratch: Vec<f32>,
+    soft: Option<Soft>,
 }
 
 impl<'a> Fold<'a> {
@@ -81,6 +83,7 @@ impl<'a> Fold<'a> {
             last_only: config.last_only(data),
             floor: data.audio.as_ref().map_or(f32::MIN, |spec| spec.floor() as f32),
             scratch: Vec::new(),
+            soft: Soft::new(config, model.network.outputs),
             batch_size: config.batch,
             model,
             indices,
@@ -141,6 +144,10 @@ impl<'a> Fold<'a> {
             if let (Labels::Class { index, .. }, Some(class)) = (&self.examples.y, self.last_only) {
                 batch.last_only.push(index[i] == class);
             }
+        }
+        if let Some(soft) = &mut self.soft {
+            let key = [stream::MIXUP, self.pass as u64, epoch as u64, number as u64];
+            soft.apply(batch, Rng::keyed(self.seed, &key));
         }
         Ok(())
     }
