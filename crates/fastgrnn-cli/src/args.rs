@@ -5,7 +5,7 @@ mod device;
 mod stream;
 
 pub use device::{BoardArgs, Boards, ExportArgs, NewArgs};
-pub use stream::{DetectorArgs, ResetArg, StreamArgs};
+pub use stream::{DetectorArgs, ResetArg, StreamArgs, StreamEvalArgs};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use fastgrnn::bench::{INFER_SHAPES, InferShape, SHAPES, Shape};
@@ -45,6 +45,8 @@ pub enum Command {
     Quantize(QuantizeArgs),
     /// Listen to a stream and report what a model detects
     Stream(StreamArgs),
+    /// Build streams of words and noise, choose a detector on validation and count its errors on test
+    StreamEval(StreamEvalArgs),
     /// Make an integer model of any shape with random weights, to measure before training
     New(NewArgs),
     /// Train networks that just fit budgets of bytes, and show accuracy against bytes

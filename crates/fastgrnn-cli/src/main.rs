@@ -16,7 +16,7 @@ use args::{Cli, Command, DataCommand};
 use clap::Parser;
 use commands::{
     bench, board, compare, completions, data, demo, eval, export, info, new, pareto, predict, quantize,
-    stream, train,
+    stream, stream_eval, train,
 };
 use console::Console;
 use std::process::ExitCode;
@@ -47,6 +47,7 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Board(args) => board::run(args, console),
         Command::Export(args) => export::run(args, console),
         Command::Stream(args) => stream::run(args, console),
+        Command::StreamEval(args) => stream_eval::run(args, console),
         Command::Data(DataCommand::List(args)) => data::list(&args, console),
         Command::Data(DataCommand::Inspect(args)) => data::inspect(args, console),
         Command::Data(DataCommand::Convert(args)) => data::convert(args, console),

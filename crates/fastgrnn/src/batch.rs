@@ -36,13 +36,8 @@ pub struct Earlier {
 }
 
 impl Earlier {
-    /// Whether the reading that is number `k` before the last exists in a sequence of `steps`.
-    pub(crate) fn has(self, k: usize, steps: usize) -> bool {
-        k <= self.readings && k * self.every < steps
-    }
-
     /// Readings of a sequence of `steps`, the last among them.
-    pub(crate) fn count(self, steps: usize) -> usize {
+    fn count(self, steps: usize) -> usize {
         let before = if self.every == 0 { 0 } else { steps.saturating_sub(1) / self.every };
         1 + before.min(self.readings)
     }
@@ -60,6 +55,8 @@ pub struct Batch {
     pub weights: Vec<f32>,
     /// Steps before the last that count in the loss; kept by [`clear`](Self::clear).
     pub earlier: Earlier,
+    /// Sequences whose last step alone counts all the same; empty means none.
+    pub last_only: Vec<bool>,
     /// Initial state h of each sequence, its layers one after the other (`len × Σ hidden`); empty
     /// means zero. An LSTM's cell state c always starts at zero.
     pub initial: Vec<f32>,
@@ -75,6 +72,7 @@ impl Batch {
             targets: Targets::Class(Vec::new()),
             weights: Vec::new(),
             earlier: Earlier::default(),
+            last_only: Vec::new(),
             initial: Vec::new(),
         }
     }
@@ -84,6 +82,7 @@ impl Batch {
         self.x.clear();
         self.offsets.truncate(1);
         self.weights.clear();
+        self.last_only.clear();
         self.initial.clear();
         match &mut self.targets {
             Targets::Class(v) => v.clear(),
@@ -98,6 +97,7 @@ impl Batch {
         self.offsets.clone_from(&other.offsets);
         self.weights.clone_from(&other.weights);
         self.earlier = other.earlier;
+        self.last_only.clone_from(&other.last_only);
         self.initial.clone_from(&other.initial);
         match (&mut self.targets, &other.targets) {
             (Targets::Class(to), Targets::Class(from)) => to.clone_from(from),
@@ -118,6 +118,14 @@ impl Batch {
         self.x.resize(start + steps * self.dim, 0.0);
         self.offsets.push(self.offsets[self.offsets.len() - 1] + steps);
         &mut self.x[start..]
+    }
+
+    /// Readings of the head that the loss of sequence `i` includes, the last among them.
+    pub(crate) fn readings(&self, i: usize) -> usize {
+        match self.last_only.get(i) {
+            Some(true) => 1,
+            _ => self.earlier.count(self.steps(i)),
+        }
     }
 
     /// Number of sequences.

@@ -115,6 +115,8 @@ pub(crate) mod stream {
     pub const DEAL: u64 = 8;
     /// Draws that make up the speech sets.
     pub const SPEECH: u64 = 9;
+    /// Streams to listen to.
+    pub const LISTEN: u64 = 10;
     /// Validation splits.
     pub const SPLIT: u64 = 0x5b17;
 }

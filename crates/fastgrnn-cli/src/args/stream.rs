@@ -1,5 +1,6 @@
 //! Flags of the commands that listen.
 
+use super::ReadArgs;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -80,4 +81,50 @@ fn reset(text: &str) -> Result<ResetArg, String> {
         _ => None,
     };
     known.ok_or_else(|| "use never, every:N or quiet:N, N from 1 to 65535".to_owned())
+}
+
+#[derive(Debug, Args)]
+pub struct StreamEvalArgs {
+    /// Integer model file, or the run folder that holds one
+    pub model: PathBuf,
+    /// What streams are made of: a known name or a folder of recordings [default: what the model was trained on]
+    #[arg(long, value_name = "NAME|PATH")]
+    pub dataset: Option<String>,
+    /// Folder of background recordings [default: _background_noise_ of the data set]
+    #[arg(long, value_name = "DIR")]
+    pub noise: Option<PathBuf>,
+    /// Also listen to sound: a folder with one sub-folder of recordings a word
+    #[arg(long, value_name = "DIR")]
+    pub audio: Option<PathBuf>,
+    /// What the streams are drawn from
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+    /// Length of the test stream
+    #[arg(long, value_name = "MINUTES", default_value_t = 20.0)]
+    pub minutes: f64,
+    /// Targets of the test stream, all different
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
+    pub targets: u32,
+    /// Words are this many dB above the noise, from and to
+    #[arg(long, value_name = "LOW:HIGH", default_value = "5:25", value_parser = range, allow_hyphen_values = true)]
+    pub snr: (f64, f64),
+    /// Store the detector in the model file
+    #[arg(long)]
+    pub save: bool,
+    /// Write the curve of rejects over accepts
+    #[arg(long, value_name = "FILE.svg")]
+    pub det: Option<PathBuf>,
+    #[command(flatten)]
+    pub detector: DetectorArgs,
+    #[command(flatten)]
+    pub read: ReadArgs,
+}
+
+fn range(text: &str) -> Result<(f64, f64), String> {
+    let number = |text: &str| text.trim().parse::<f64>().ok().filter(|v| v.abs() <= 200.0);
+    let (low, high) = text.split_once(':').unwrap_or((text, text));
+    match (number(low), number(high)) {
+        (Some(low), Some(high)) if low <= high => Ok((low, high)),
+        _ => Err("use two numbers of dB, the lower first, such as 5:25".to_owned()),
+    }
 }

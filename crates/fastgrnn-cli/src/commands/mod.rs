@@ -24,4 +24,5 @@ pub mod quantize;
 mod report;
 mod saturation;
 pub mod stream;
+pub mod stream_eval;
 pub mod train;

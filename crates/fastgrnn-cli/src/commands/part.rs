@@ -84,6 +84,16 @@ fn split_of(model: &Model) -> (SplitBy, f64) {
     (if group { SplitBy::Group } else { SplitBy::Stratified }, share)
 }
 
+/// Which training examples the model's settings were chosen on.
+pub fn validation(model: &Model, data: &Dataset) -> anyhow::Result<Vec<u32>> {
+    let (by, share) = split_of(model);
+    let (_, val) = data.split(by, share, model.seed)?;
+    if val.is_empty() {
+        return Err(misuse(format!("{} has no validation part to choose an operating point on", data.name)));
+    }
+    Ok(val)
+}
+
 /// The part that was asked for; without asking the test part, or everything where there is none.
 pub fn choose(
     model: &Model,

@@ -205,8 +205,13 @@ impl<'k> Detector<'k> {
         if own.len() != self.keywords.len() {
             return Err(DetectorError::Sums { found: own.len(), needed: self.keywords.len() });
         }
-        own.fill(0);
-        Ok(DetectorState { sums, counted: 0, warming: self.warm_up, resting: 0, held: None })
+        Ok(self.fresh(sums))
+    }
+
+    /// [`Detector::start`] of parameters that were checked, with a sum for each keyword.
+    pub fn fresh<S: AsMut<[u32]>>(&self, mut sums: S) -> DetectorState<S> {
+        sums.as_mut().fill(0);
+        DetectorState { sums, counted: 0, warming: self.warm_up, resting: 0, held: None }
     }
 
     /// Takes note of a frame before the network's step: whether the network must be reset first.

@@ -20,7 +20,7 @@
 mod archive;
 mod array;
 pub mod augment;
-mod clips;
+pub(crate) mod clips;
 mod columns;
 mod csv;
 mod error;

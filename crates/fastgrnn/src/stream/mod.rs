@@ -22,6 +22,7 @@
 //! ```
 
 mod error;
+pub mod eval;
 mod listener;
 
 pub use error::StreamError;

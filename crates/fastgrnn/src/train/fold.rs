@@ -24,6 +24,8 @@ pub(super) struct Fold<'a> {
     augment: Augment,
     spectral: Spectral,
     background: Option<&'a Sequences>,
+    /// The class whose sequences count at their last step alone.
+    last_only: Option<u32>,
     /// The least value of a log-mel feature.
     floor: f32,
     /// Weight of each class; empty if all count the same.
@@ -76,6 +78,7 @@ impl<'a> Fold<'a> {
             order: Vec::new(),
             spectral: config.augment.spectral(),
             background: data.background.as_ref(),
+            last_only: config.last_only(data),
             floor: data.audio.as_ref().map_or(f32::MIN, |spec| spec.floor() as f32),
             scratch: Vec::new(),
             batch_size: config.batch,
@@ -134,6 +137,9 @@ impl<'a> Fold<'a> {
             self.model.push_target(batch, &self.examples.y, i);
             if let (Labels::Class { index, .. }, false) = (&self.examples.y, self.weights.is_empty()) {
                 batch.weights.push(self.weights[index[i] as usize]);
+            }
+            if let (Labels::Class { index, .. }, Some(class)) = (&self.examples.y, self.last_only) {
+                batch.last_only.push(index[i] == class);
             }
         }
         Ok(())

@@ -250,6 +250,9 @@ recipe! {
         /// Time steps from one of these to the next [default: 4]
         #[cfg_attr(feature = "clap", arg(value_name = "STEPS"))]
         earlier_every: usize,
+        /// Whether the loss of the class to be found looks at the last step alone: before it, the word is not over [default: false]
+        #[cfg_attr(feature = "clap", arg(num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "true|false"))]
+        positive_last: bool,
         /// How classes count in the loss; balanced also chooses the epoch by mean F1 instead of accuracy [default: none]
         #[cfg_attr(feature = "clap", arg(value_parser = one_of::<ClassWeight>()))]
         class_weight: ClassWeight,

@@ -10,7 +10,7 @@ use super::schedule::Rate;
 use super::settings::Refit;
 use super::summary::{SeedRecord, SeedResult};
 use super::{Config, TrainError};
-use crate::batch::Batch;
+use crate::batch::{Batch, Earlier};
 use crate::cells::Start;
 use crate::data::{Dataset, Labels};
 use crate::engine::Step;
@@ -67,7 +67,8 @@ impl<'j, 'a> SeedRun<'j, 'a> {
         if state.place.data != job.fingerprint {
             return Err(TrainError::DataChanged { out: job.out.to_owned() });
         }
-        let batch = Batch::new(network.input());
+        let mut batch = Batch::new(network.input());
+        batch.earlier = Earlier { readings: job.config.earlier_readings, every: job.config.earlier_every };
         let now = Instant::now();
         let (outside, rounded) = (Vec::new(), Vec::new());
         let (written, clock) = (now, now);

@@ -22,6 +22,7 @@ mod vary;
 use std::path::{Path, PathBuf};
 
 pub(crate) use extract::{Extract, Job, Length};
+pub(crate) use splits::Lists;
 pub(crate) use vary::Vary;
 
 use super::archive::file_name;

@@ -126,7 +126,7 @@ fn at_random(layout: &Layout, test: bool, validation: bool) -> Vec<Split> {
 }
 
 /// `testing_list.txt` and `validation_list.txt`: clips by word and file, whatever their ending.
-struct Lists {
+pub(crate) struct Lists {
     validation: HashSet<String>,
     test: HashSet<String>,
 }
@@ -134,7 +134,7 @@ struct Lists {
 impl Lists {
     /// The lists in the folder at `path`, in its sub-folder `prefix`, or beside it; `None` if there
     /// are none that name one of `keys`.
-    fn find<'a>(
+    pub fn find<'a>(
         path: &Path,
         prefix: &str,
         keys: impl Iterator<Item = &'a str>,
@@ -152,7 +152,7 @@ impl Lists {
     }
 
     /// The part of `word/file`.
-    fn split(&self, key: &str) -> Split {
+    pub fn split(&self, key: &str) -> Split {
         match stem(key) {
             stem if self.test.contains(stem) => Split::Test,
             stem if self.validation.contains(stem) => Split::Validation,

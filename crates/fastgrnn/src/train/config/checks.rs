@@ -94,6 +94,11 @@ impl Config {
 
     /// Refuses a positive class unless it is one of two.
     fn check_positive(&self, data: &Dataset) -> Result<(), ConfigError> {
+        if self.positive_last && (self.positive.is_none() || self.earlier_readings == 0) {
+            let why = "it needs a class to be found and readings before the last".into();
+            let instead = "--positive CLASS and --earlier-readings N".into();
+            return Err(ConfigError::Unused { key: "positive-last", value: "true".into(), why, instead });
+        }
         let (Some(class), key) = (self.positive.clone(), "positive") else { return Ok(()) };
         match &data.train.y {
             Labels::Class { names, .. } if names.len() != 2 => {
@@ -145,6 +150,7 @@ impl Config {
             ("epochs", self.epochs),
             ("batch", self.batch),
             ("seeds", self.seeds),
+            ("earlier-every", self.earlier_every),
             ("epoch-draws", self.epoch_draws.unwrap_or(1)),
         ] {
             if value == 0 {

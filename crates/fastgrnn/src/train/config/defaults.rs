@@ -133,6 +133,7 @@ impl Recipe {
             }),
             earlier_readings: r.earlier_readings.unwrap_or(0),
             earlier_every: r.earlier_every.unwrap_or(4),
+            positive_last: r.positive_last.unwrap_or(false),
             class_weight: r.class_weight.unwrap_or_default(),
             positive: r.positive.clone().or_else(|| data.suggested.positive.clone()),
             class_share: r.class_share.clone(),

@@ -171,6 +171,8 @@ pub struct Config {
     pub earlier_readings: usize,
     /// Time steps from one of these to the next.
     pub earlier_every: usize,
+    /// Whether the loss of the class to be found looks at the last step alone.
+    pub positive_last: bool,
     /// How classes count in the loss.
     pub class_weight: ClassWeight,
     /// The one of two classes that is to be found.
@@ -273,6 +275,13 @@ impl Config {
             pixels: self.augment.pixel_shift,
             image: data.image,
         }
+    }
+
+    /// The class whose sequences count in the loss at their last step alone.
+    pub(super) fn last_only(&self, data: &Dataset) -> Option<u32> {
+        let (Labels::Class { names, .. }, true) = (&data.train.y, self.positive_last) else { return None };
+        let found = names.iter().position(|name| Some(name) == self.positive.as_ref());
+        found.map(|class| class as u32)
     }
 
     /// How the validation part is split off.
