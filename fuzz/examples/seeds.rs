@@ -7,7 +7,7 @@ use std::path::Path;
 
 fn main() -> std::io::Result<()> {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
-    for target in ["image", "image_built", "safetensors", "metadata"] {
+    for target in ["image", "image_built", "safetensors", "metadata", "audio"] {
         std::fs::create_dir_all(corpus.join(target))?;
     }
     let mut images = 0;
@@ -28,6 +28,22 @@ fn main() -> std::io::Result<()> {
         )?;
         std::fs::write(corpus.join(format!("safetensors/seed-{index}")), file)?;
     }
+    for (kind, bits) in [(1u16, 8u16), (1, 16), (1, 24), (1, 32), (3, 32), (3, 64)] {
+        std::fs::write(corpus.join(format!("audio/wav-{kind}-{bits}")), wav(kind, bits))?;
+    }
     println!("{images} images of 400 were accepted; {} model files", files.len());
     Ok(())
+}
+
+/// A WAV file of a few samples.
+fn wav(kind: u16, bits: u16) -> Vec<u8> {
+    let block = u32::from(bits / 8);
+    let data: Vec<u8> = (0..64).collect();
+    let mut file = b"RIFF\x64\0\0\0WAVEfmt \x10\0\0\0".to_vec();
+    file.extend([kind.to_le_bytes(), 1u16.to_le_bytes()].concat());
+    file.extend([16_000u32.to_le_bytes(), (16_000 * block).to_le_bytes()].concat());
+    file.extend([(block as u16).to_le_bytes(), bits.to_le_bytes()].concat());
+    file.extend(b"data\x40\0\0\0");
+    file.extend(data);
+    file
 }

@@ -198,6 +198,7 @@ mod tests {
             state_bytes: 0,
             scratch_bytes: 0,
             optimize: fastgrnn_export::Optimize::Size,
+            front: None,
         }
     }
 

@@ -15,7 +15,7 @@
 //! use fastgrnn_boards::{Options, measure, outcomes};
 //! use fastgrnn_export::{COptions, c_source};
 //! # fn of(model: IntegerModel, windows: Vec<Vec<i16>>) -> Result<(), Box<dyn std::error::Error>> {
-//! let options = COptions { name: "model".into(), max_ram: None, optimize: Default::default() };
+//! let options = COptions { name: "model".into(), ..COptions::default() };
 //! let source = c_source(&model.network, &options)?;
 //! let report = measure(Board::M0plus, &source, &windows, &outcomes(&model, &windows), &Options::default())?;
 //! assert_eq!(report.mismatches, 0);

@@ -56,6 +56,16 @@ pub enum ExportError {
         /// Features of the model.
         expected: usize,
     },
+    /// A front end of another width.
+    #[error("the front end {spec} makes {found} features a frame, the network reads {features}")]
+    Front {
+        /// The front end.
+        spec: String,
+        /// Features it makes.
+        found: usize,
+        /// Features of the network.
+        features: usize,
+    },
     /// Nothing to make golden vectors of.
     #[error("golden vectors need at least one window with at least one frame; ask for more with --golden")]
     NoWindow,

@@ -14,7 +14,7 @@ mod name;
 mod package;
 mod plain;
 
-pub use c::{COptions, CSource, Optimize, c_source};
+pub use c::{COptions, CSource, FrontBytes, Optimize, c_source};
 pub use error::ExportError;
 pub use float::float_source;
 pub use golden::{Golden, GoldenWindow, MOST_BYTES, Windows};

@@ -36,6 +36,7 @@ pub fn model(step: &str, more: usize) -> CSource {
         state_bytes: 2 + 2 * more,
         scratch_bytes: 0,
         optimize: Optimize::Size,
+        front: None,
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod curve;
 mod decide;
+mod front;
 mod input;
 mod layer;
 mod matrix;
@@ -14,6 +15,7 @@ mod update;
 
 use crate::ExportError;
 use fastgrnn::device::MOST_STRAIGHT;
+use fastgrnn::features::Spec;
 use fastgrnn::quantize::IntegerNetwork;
 use layer::LayerCode;
 use matrix::Rows;
@@ -39,11 +41,13 @@ pub struct COptions {
     pub max_ram: Option<usize>,
     /// Size or speed.
     pub optimize: Optimize,
+    /// The audio front end that the network's frames come from.
+    pub front: Option<Spec>,
 }
 
 impl Default for COptions {
     fn default() -> Self {
-        Self { name: "model".into(), max_ram: None, optimize: Optimize::Size }
+        Self { name: "model".into(), max_ram: None, optimize: Optimize::Size, front: None }
     }
 }
 
@@ -64,6 +68,17 @@ pub struct CSource {
     pub scratch_bytes: usize,
     /// What it is made for: `Speed` becomes `Size` where there are too many weights for it.
     pub optimize: Optimize,
+    /// What the audio front end takes beside all that.
+    pub front: Option<FrontBytes>,
+}
+
+/// What an audio front end takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FrontBytes {
+    /// Tables in flash.
+    pub tables: usize,
+    /// Buffers in RAM, which the struct of a stream holds beside the network's state.
+    pub ram: usize,
 }
 
 /// Writes `network` in C.
@@ -92,6 +107,12 @@ pub fn c_source(network: &IntegerNetwork, options: &COptions) -> Result<CSource,
         network.layers.iter().flat_map(|l| l.w.matrices().chain(l.u.matrices())).map(|m| m.nonzero()).sum();
     let straight = options.optimize == Optimize::Speed && weights <= MOST_STRAIGHT;
 
+    let features = network.input.factors.len();
+    if let Some(spec) = options.front.filter(|spec| spec.dim() != features) {
+        return Err(ExportError::Front { spec: spec.to_string(), found: spec.dim(), features });
+    }
+    let front = options.front.map(|spec| front::code(name, &spec));
+
     let mut tables = Tables::default();
     let mut curves = curve::Curves::default();
     let x = if straight { "int32_t" } else { "int16_t" };
@@ -109,7 +130,6 @@ pub fn c_source(network: &IntegerNetwork, options: &COptions) -> Result<CSource,
         tables.unsigned_words("sigmoid_table", &fastgrnn::quantize::sigmoid_table());
     }
 
-    let features = network.input.factors.len();
     let outputs = network.head_biases.len();
     let state_bytes: usize = layers.iter().map(|l| 2 * l.state).sum();
     let scratch_bytes =
@@ -131,6 +151,9 @@ pub fn c_source(network: &IntegerNetwork, options: &COptions) -> Result<CSource,
         code.push_str(&layer.functions.replace("@NAME@", name));
     }
     code.push_str(&api(name, network, x, &layers, &head));
+    if let Some(front) = &front {
+        code = format!("{}{code}{}", front.functions, front.push);
+    }
     source.push_str(&with_helpers(code));
 
     let header = header(
@@ -138,6 +161,7 @@ pub fn c_source(network: &IntegerNetwork, options: &COptions) -> Result<CSource,
         &Sizes { features, outputs, state_bytes, scratch_bytes, data_bytes: tables.total },
         &layers,
         options,
+        front.as_ref().map_or("", |front| &front.header),
     );
     let optimize = if straight { Optimize::Speed } else { Optimize::Size };
     Ok(CSource {
@@ -148,6 +172,7 @@ pub fn c_source(network: &IntegerNetwork, options: &COptions) -> Result<CSource,
         state_bytes,
         scratch_bytes,
         optimize,
+        front: front.map(|front| FrontBytes { tables: front.table_bytes, ram: front.ram_bytes }),
     })
 }
 
@@ -182,7 +207,7 @@ struct Sizes {
     data_bytes: usize,
 }
 
-fn header(name: &str, sizes: &Sizes, layers: &[LayerCode], options: &COptions) -> String {
+fn header(name: &str, sizes: &Sizes, layers: &[LayerCode], options: &COptions, front: &str) -> String {
     let upper = name.to_ascii_uppercase();
     let Sizes { features, outputs, state_bytes, scratch_bytes, data_bytes } = sizes;
     let members = joined(layers.iter().map(|l| l.members.clone()), "");
@@ -238,7 +263,7 @@ void {name}_step({name}_state *state, const int16_t *counts);
 /* The class after the frames so far, from 0. Writes {upper}_OUTPUTS scores and, unless confidence is
    a null pointer, 0 (a guess) to 255 (certain). Changes nothing in the state. */
 uint16_t {name}_classify(const {name}_state *state, int32_t *scores, uint8_t *confidence);
-
+{front}
 #ifdef __cplusplus
 }}
 #endif

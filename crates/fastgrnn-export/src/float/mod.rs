@@ -34,7 +34,7 @@ use tables::Tables;
 /// let mut x = Sequences::new(1);
 /// x.push(&[0.1, 0.2, 0.3]);
 /// let integer = fastgrnn::quantize::quantize(&model, &x, &[0], &Default::default())?;
-/// let options = COptions { name: "wave".into(), max_ram: None, optimize: Optimize::Size };
+/// let options = COptions { name: "wave".into(), ..COptions::default() };
 /// let c = float_source(&integer.network, &options)?;
 /// assert!(c.source.contains("void wave_step(wave_state *state, const int16_t *counts)"));
 /// assert_eq!(c.state_bytes, 4 * 4);
@@ -86,6 +86,7 @@ pub fn float_source(network: &IntegerNetwork, options: &COptions) -> Result<CSou
         state_bytes: 4 * states,
         scratch_bytes: scratch,
         optimize: options.optimize,
+        front: None,
         name,
     })
 }

@@ -43,6 +43,8 @@ pub(super) struct Space {
     steps: Steps,
     /// Index in the batch of each row, longest sequence first.
     order: Vec<usize>,
+    /// Those that have a reading, in that order.
+    who: Vec<usize>,
     /// The data, `[t][row][feature]`.
     x: Buffer,
     layers: Vec<LayerSpace>,
@@ -52,6 +54,21 @@ pub(super) struct Space {
     /// Last states, their scores.
     last: Buffer,
     scores: Buffer,
+}
+
+/// Which state of a sequence the head reads.
+#[derive(Clone, Copy)]
+struct Reading {
+    /// Readout row of the sequence.
+    t: usize,
+    /// How many readings come after it; only the last one is scored.
+    back: usize,
+}
+
+impl Reading {
+    fn at(t: usize) -> Self {
+        Self { t, back: 0 }
+    }
 }
 
 /// A tile at work.
@@ -163,7 +180,7 @@ impl<S: Simd> Tile<'_, S> {
     /// Scores and, if training, losses and the states' gradients; says whether these are in
     /// `space.dout` (of every state) rather than in the last layer's `dh`.
     fn readout(&self, space: &mut Space, out: &mut TileOut) -> bool {
-        let Space { steps, order, layers, dout, last, scores, .. } = space;
+        let Space { steps, order, who, layers, dout, last, scores, .. } = space;
         let (rows, width) = (steps.rows, self.plan.layers[layers.len() - 1].width);
         let top = layers.last_mut().expect("a network has a layer");
         match self.plan.net.readout {
@@ -173,8 +190,33 @@ impl<S: Simd> Tile<'_, S> {
                     let at = (self.batch.steps(i) * rows + row) * width;
                     last[row * width..][..width].copy_from_slice(&top.h[at..at + width]);
                 }
-                self.head(&last[..rows * width], &mut top.dh, scores, order, 0, out);
-                false
+                if self.training.is_none() || self.batch.earlier.readings == 0 {
+                    self.head(&last[..rows * width], &mut top.dh, scores, order, Reading::at(0), out);
+                    return false;
+                }
+                dout.reserve(steps.active.len() * rows * width);
+                dout[..steps.active.len() * rows * width].fill(0.0);
+                for k in 0..=self.batch.earlier.readings {
+                    let back = k * self.batch.earlier.every;
+                    who.clear();
+                    for (row, &i) in order.iter().enumerate().filter(|(_, i)| k < self.batch.readings(**i)) {
+                        let at = ((self.batch.steps(i) - back) * rows + row) * width;
+                        last[who.len() * width..][..width].copy_from_slice(&top.h[at..at + width]);
+                        who.push(i);
+                    }
+                    if who.is_empty() {
+                        break;
+                    }
+                    let reading = Reading { t: 0, back: k };
+                    self.head(&last[..who.len() * width], &mut top.dh, scores, who, reading, out);
+                    let mut read = top.dh.chunks_exact(width);
+                    for (row, &i) in order.iter().enumerate().filter(|(_, i)| k < self.batch.readings(**i)) {
+                        let at = ((self.batch.steps(i) - back - 1) * rows + row) * width;
+                        read.next().into_iter().for_each(|dh| dout[at..at + width].copy_from_slice(dh));
+                    }
+                }
+                top.dh[..rows * width].fill(0.0);
+                true
             }
             Readout::Every => {
                 if self.training.is_some() {
@@ -184,7 +226,7 @@ impl<S: Simd> Tile<'_, S> {
                     let at = t * rows * width;
                     let states = &top.h[at + rows * width..at + (rows + n) * width];
                     let dh = if self.training.is_some() { &mut dout[at..] } else { &mut dout[..] };
-                    self.head(states, dh, scores, &order[..n], t, out);
+                    self.head(states, dh, scores, &order[..n], Reading::at(t), out);
                 }
                 if self.training.is_some() {
                     top.dh[..rows * width].fill(0.0);
@@ -194,14 +236,14 @@ impl<S: Simd> Tile<'_, S> {
         }
     }
 
-    /// The head on `states`, one row for each of `sequences`, at readout step `t`.
+    /// The head on `states`, one row for each of `sequences`.
     fn head(
         &self,
         states: &[f32],
         dh: &mut [f32],
         scores: &mut Buffer,
         sequences: &[usize],
-        t: usize,
+        reading: Reading,
         out: &mut TileOut,
     ) {
         let HeadPlan { hidden, outputs, width, ref grad_w, ref grad_b, .. } = self.plan.head;
@@ -224,15 +266,16 @@ impl<S: Simd> Tile<'_, S> {
         });
         let first = self.first_row(self.sequences.start);
         for (scores, &sequence) in scores.chunks_exact_mut(width).zip(sequences) {
-            let row = self.first_row(sequence) + t;
-            out.scores[(row - first) * outputs..][..outputs].copy_from_slice(&scores[..outputs]);
+            let row = self.first_row(sequence) + reading.t;
+            if reading.back == 0 {
+                out.scores[(row - first) * outputs..][..outputs].copy_from_slice(&scores[..outputs]);
+            }
             if let Some((loss, total)) = self.training {
-                let weight = loss::weight(self.batch, sequence);
+                let weight = loss::weight(self.batch, sequence) * self.share(sequence);
                 let scale = (f64::from(weight) / total) as f32;
-                let (value, correct) =
-                    loss::row(loss, &mut scores[..outputs], &self.batch.targets, row, scale);
+                let (value, correct) = loss::row(loss, &mut scores[..outputs], self.batch, row, scale);
                 out.loss += f64::from(weight) * value;
-                out.correct += usize::from(correct);
+                out.correct += usize::from(correct && reading.back == 0);
             }
         }
         if self.training.is_none() {
@@ -254,6 +297,14 @@ impl<S: Simd> Tile<'_, S> {
         let bias = &mut out.grads[grad_b.clone()];
         for row in scores.chunks_exact(width).take(rows) {
             bias[..outputs].iter_mut().zip(row).for_each(|(b, d)| *b += d);
+        }
+    }
+
+    /// What one reading counts in the loss of its sequence.
+    fn share(&self, sequence: usize) -> f32 {
+        match self.plan.net.readout {
+            Readout::Last => 1.0 / self.batch.readings(sequence) as f32,
+            Readout::Every => 1.0,
         }
     }
 

@@ -64,7 +64,7 @@ pub(crate) fn is_recording(name: &str) -> bool {
 /// Reads the folder of recordings, or the one recording, at `path`.
 pub(crate) fn read(path: &Path, request: &Request, role: Role) -> Result<Parts, DataError> {
     request.check_no_columns(&file_name(path))?;
-    let spec = request.features.clone().unwrap_or_default();
+    let spec = request.features.unwrap_or_default();
     let reader = Reader { path, request, spec: &spec, length: length(request, &spec)? };
     let layout = Layout::of(path, role)?;
     match role {
@@ -221,6 +221,7 @@ impl Reader<'_> {
             length: self.length,
             limit: self.request.size_limit,
             vary,
+            watch: self.request.watch.as_ref(),
         };
         let (mut x, mut y, mut ids, mut groups) =
             (Sequences::new(self.spec.dim()), Vec::new(), Vec::new(), Vec::new());
@@ -247,7 +248,7 @@ impl Reader<'_> {
         part.kind = LabelKind::Class;
         part.ids = Some(ids);
         part.group = layout.has_speakers().then_some(groups);
-        part.audio = Some(self.spec.clone());
+        part.audio = Some(*self.spec);
         Ok(Built { part, bad })
     }
 
@@ -276,4 +277,12 @@ impl Reader<'_> {
 fn clips(files: &[layout::File], split: impl Fn(usize) -> Split) -> Vec<Clip> {
     let clip = |(i, file): (usize, &layout::File)| Clip { file: file.key.clone(), split: split(i) };
     files.iter().enumerate().map(clip).collect()
+}
+
+/// The clips of a folder of Speech Commands, with their parts, and where each lies.
+pub(crate) fn speech(folder: &Path) -> Result<(Vec<Clip>, Vec<PathBuf>), DataError> {
+    let layout = Layout::of(folder, Role::Set)?;
+    let parted = splits::split(&layout, folder, &Request::default(), Role::Set, true)?;
+    let paths = layout.files.iter().map(|file| folder.join(&file.name)).collect();
+    Ok((parted.clips, paths))
 }

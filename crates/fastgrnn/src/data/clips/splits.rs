@@ -76,7 +76,7 @@ pub(super) fn split(
 }
 
 /// The part that Speech Commands gives a speaker, by a hash of the name.
-pub(crate) fn speaker_split(speaker: &str) -> Split {
+fn speaker_split(speaker: &str) -> Split {
     let hash = Sha1::digest(speaker.as_bytes());
     let last = u32::from_be_bytes([hash[16], hash[17], hash[18], hash[19]]) & ((1 << 27) - 1);
     match f64::from(last) * (100.0 / f64::from((1u32 << 27) - 1)) {

@@ -58,7 +58,8 @@ struct Spec {
     /// Where the set lies below a data folder: the first that exists is taken. The first of all is
     /// the one to recommend. Empty when the set is built in.
     places: &'static [&'static str],
-    /// A file that must lie in a place which is a folder; empty when any folder will do.
+    /// A file that must lie in a place which is a folder, or several with `|` between them, of which
+    /// one must; empty when any folder will do.
     marker: &'static str,
     /// What to download.
     fetch: &'static str,
@@ -95,8 +96,8 @@ impl Spec {
             if !path.is_dir() {
                 return path.is_file();
             }
-            let packed = path.join(format!("{}.gz", self.marker));
-            self.marker.is_empty() || path.join(self.marker).exists() || packed.exists()
+            let is_there = |name: &str| path.join(name).exists() || path.join(format!("{name}.gz")).exists();
+            self.marker.is_empty() || self.marker.split('|').any(is_there)
         })
     }
 
@@ -169,6 +170,7 @@ pub(crate) fn load(request: &Request) -> Result<Option<Dataset>, DataError> {
     match SPECS.iter().find(is_named) {
         Some(spec) => {
             request.check_no_columns(spec.name)?;
+            request.check_no_recordings(spec.name)?;
             spec.load(&folders(request.data_dir.as_deref()), request).map(Some)
         }
         None => Ok(None),

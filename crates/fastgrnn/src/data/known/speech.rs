@@ -2,10 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use super::super::clips::{self, Extract, Job, Length, Vary};
 use super::super::labels::RawLabels;
 use super::super::load::Parts;
 use super::super::part::Part;
-use super::super::speech::{Archive, Background, COMMANDS, FILTERS, FRAMES, NOISE, Pick, Set, Split, choose};
+use super::super::speech::{
+    Archive, Background, COMMANDS, Clip, FILTERS, FRAMES, NOISE, Pick, Set, Split, choose,
+};
 use super::super::{DataError, Request, Sequences};
 use super::{Found, Spec, is_whole, no_axes};
 use crate::features;
@@ -21,7 +24,7 @@ const COMMON: Spec = Spec {
     licence: "CC BY 4.0 (Speech Commands v0.01, Warden)",
     sizes: [57_886, 6_835, FRAMES, FILTERS, 30],
     places: &["speech_commands", "speech_commands_v0.01"],
-    marker: "index.csv",
+    marker: "index.csv|testing_list.txt",
     fetch: "Speech Commands v0.01 (64,721 recordings of 30 words; speech_commands_v0.01.tar.gz, unpacked), or its log-mel features 'logmel_u8.npy.xz' and 'index.csv.gz', packed from the repository DanchooKim/dtw-speech-recognition at 2542944f, where you have them,",
     checksums: &[
         ("logmel_u8.npy.xz", "8a91619b5a355507d55aee420bc0617a2754245aa4c6209d54b6cbadaff78d6d"),
@@ -71,9 +74,82 @@ fn noise_folder(folder: &Path) -> Option<PathBuf> {
     places.into_iter().find(|path| path.is_dir())
 }
 
+/// The clips of the folder: their features, or their audio.
+enum Source {
+    Archive(Archive),
+    Audio { clips: Vec<Clip>, paths: Vec<PathBuf>, spec: features::Spec },
+}
+
+impl Source {
+    fn open(folder: &Path, request: &Request) -> Result<Self, DataError> {
+        if Archive::is_in(folder) {
+            let spec = features::Spec::default();
+            if let Some(asked) = request.features.as_ref().filter(|asked| **asked != spec) {
+                let problem = format!(
+                    "{asked}, but the archive holds {spec}; other features need the recordings themselves"
+                );
+                return Err(DataError::Option { option: "--features".into(), problem });
+            }
+            return Archive::open(folder, request.size_limit).map(Self::Archive);
+        }
+        let (clips, paths) = clips::speech(folder)?;
+        let spec = request.features.unwrap_or_default();
+        Ok(Self::Audio { clips, paths, spec })
+    }
+
+    fn clips(&self) -> &[Clip] {
+        match self {
+            Self::Archive(archive) => archive.clips(),
+            Self::Audio { clips, .. } => clips,
+        }
+    }
+
+    fn spec(&self) -> features::Spec {
+        match self {
+            Self::Archive(_) => features::Spec::default(),
+            Self::Audio { spec, .. } => *spec,
+        }
+    }
+
+    /// The features of `jobs`, in their order.
+    fn features(
+        &self,
+        jobs: &[Job],
+        background: Option<&Background>,
+        request: &Request,
+    ) -> Result<Sequences, DataError> {
+        let mut x = Sequences::new(self.spec().dim());
+        match self {
+            Self::Archive(archive) => {
+                for job in jobs {
+                    match (&job.pick, background) {
+                        (Pick::Clip(i), _) => x.push(&archive.features(*i)),
+                        (Pick::Noise(k), Some(noise)) => {
+                            let mut silence = noise.silence(job.split, *k);
+                            Archive::rounded(&mut silence);
+                            x.push(&silence);
+                        }
+                        (Pick::Noise(_), None) => {}
+                    }
+                }
+            }
+            Self::Audio { paths, spec, .. } => {
+                let (length, vary) = (Length::Clip(spec.rate() as usize), &Vary::none());
+                let (limit, watch) = (request.size_limit, request.watch.as_ref());
+                let extract = Extract { paths, background, spec, length, limit, vary, watch };
+                extract.run(jobs, &mut |_, features| {
+                    x.push(&features?);
+                    Ok(())
+                })?;
+            }
+        }
+        Ok(x)
+    }
+}
+
 fn read(folder: &Path, request: &Request, set: &Set) -> Result<Found, DataError> {
-    let archive = Archive::open(folder, request.size_limit)?;
-    let clips = archive.clips();
+    let source = Source::open(folder, request)?;
+    let clips = source.clips();
     if let Set::WakeWord(word) = set
         && !clips.iter().any(|clip| clip.word() == word)
     {
@@ -81,48 +157,36 @@ fn read(folder: &Path, request: &Request, set: &Set) -> Result<Found, DataError>
         let problem = format!("'{word}' is none of its words: {}", words.join(", "));
         return Err(DataError::Option { option: "wakeword".into(), problem });
     }
-    let spec = features::Spec::default();
-    if let Some(asked) = request.features.as_ref().filter(|asked| **asked != spec) {
-        let problem =
-            format!("{asked}, but the archive holds {spec}; other features need the recordings themselves");
-        return Err(DataError::Option { option: "--features".into(), problem });
-    }
+    let spec = source.spec();
     let background = match noise_folder(folder) {
         Some(noise) => Some(Background::open(&noise, &spec)?),
         None => None,
     };
     let build = |splits: &[Split]| -> Result<(Part, usize), DataError> {
-        let (mut x, mut labels, mut ids, mut groups) =
-            (Sequences::new(FILTERS), Vec::new(), Vec::new(), Vec::new());
-        let (mut names, mut first_of_last) = (Vec::new(), 0);
+        let (mut jobs, mut names, mut first_of_last) = (Vec::new(), Vec::new(), 0);
         for &split in splits {
             let (classes, picks) = choose(set, clips, split);
-            first_of_last = x.len();
+            first_of_last = jobs.len();
             for (pick, class) in picks {
-                match pick {
-                    Pick::Clip(i) => {
-                        x.push(&archive.features(i));
-                        ids.push(clips[i].file.clone());
-                        groups.push(clips[i].speaker().to_owned());
+                match (&pick, &background, set) {
+                    (Pick::Noise(_), None, Set::WakeWord(_)) => continue,
+                    (Pick::Noise(_), None, _) => {
+                        let hint = "background recordings, which its silence is cut from, were expected in _background_noise_".into();
+                        return Err(DataError::Empty { file: folder.display().to_string(), hint });
                     }
-                    Pick::Noise(_) if background.is_none() && matches!(set, Set::WakeWord(_)) => continue,
-                    Pick::Noise(k) => {
-                        let Some(noise) = &background else {
-                            let hint = "background recordings, which its silence is cut from, were expected in _background_noise_".into();
-                            return Err(DataError::Empty { file: folder.display().to_string(), hint });
-                        };
-                        let mut silence = noise.silence(split, k);
-                        Archive::rounded(&mut silence);
-                        x.push(&silence);
-                        ids.push(format!("{NOISE}/{k}"));
-                        groups.push(NOISE.into());
-                    }
+                    _ => jobs.push(Job { pick, class, split, copy: 0 }),
                 }
-                labels.push(classes[class].clone());
             }
             names = classes;
         }
+        let labels = jobs.iter().map(|job| names[job.class].clone()).collect();
+        let x = source.features(&jobs, background.as_ref(), request)?;
         let mut part = Part::new(request.source.clone(), x, RawLabels::Text(labels));
+        let name = |job: &Job| match job.pick {
+            Pick::Clip(i) => (clips[i].file.clone(), clips[i].speaker().to_owned()),
+            Pick::Noise(k) => (format!("{NOISE}/{k}"), NOISE.to_owned()),
+        };
+        let (ids, groups) = jobs.iter().map(name).unzip();
         part.classes = Some(names);
         (part.ids, part.group) = (Some(ids), Some(groups));
         Ok((part, first_of_last))

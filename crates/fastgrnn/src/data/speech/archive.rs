@@ -32,6 +32,11 @@ pub struct Archive {
 }
 
 impl Archive {
+    /// Whether an archive lies in `folder`.
+    pub fn is_in(folder: &Path) -> bool {
+        folder.join(INDEX).exists()
+    }
+
     /// Reads the archive in `folder`, of at most `limit` bytes unpacked.
     pub fn open(folder: &Path, limit: u64) -> Result<Self, DataError> {
         let bytes = |name: &str| Tree::open(&folder.join(name), limit)?.read(0);

@@ -1,0 +1,190 @@
+//! The audio front end (`docs/integer-features.md`): its tables, its functions and the interface
+//! around them.
+//!
+//! The arithmetic is in `parts/front.c`, which names sizes as macros; what feeds it and steps the
+//! network in `parts/push.c`. An AVR leaves all of it out.
+
+use super::text::joined;
+use crate::fill::fill;
+use fastgrnn::features::{Kind, Spec, Tables};
+use std::fmt::{Display, Write};
+
+/// The front end in C.
+pub(super) struct FrontCode {
+    /// Types and declarations.
+    pub(super) header: String,
+    /// Tables and functions before the network's.
+    pub(super) functions: String,
+    /// Functions after the network's.
+    pub(super) push: String,
+    /// Bytes of its tables.
+    pub(super) table_bytes: usize,
+    /// Bytes of RAM: everything in the struct but the network's state.
+    pub(super) ram_bytes: usize,
+}
+
+/// The front end of a spec in front of the network `name`.
+pub(super) fn code(name: &str, spec: &Spec) -> FrontCode {
+    let tables = Tables::new(spec);
+    let view = tables.view();
+    let points = spec.fft() / 2;
+    let first = if points.trailing_zeros() % 2 == 0 { 1 } else { 2 };
+    let (base, odd) = (spec.window() / 4 * 2, spec.window() % 4);
+    let mut text = Text::default();
+
+    let place = if points <= 256 { "uint8_t" } else { "uint16_t" };
+    let windows: Vec<String> = view.window.iter().zip(view.before).map(|(w, b)| pair(*w, *b)).collect();
+    text.table("fg_window", "front_window", 4, &windows);
+    let places: Vec<usize> = (0..points).map(|i| place_of(i, points)).collect();
+    text.table(place, "front_places", if points <= 256 { 1 } else { 2 }, &places);
+    let turns: Vec<String> =
+        turns(points, first).map(|k| pair(view.turns[2 * k], view.turns[2 * k + 1])).collect();
+    text.table("fg_turn", "front_turns", 4, &turns);
+    text.table("uint16_t", "front_edges", 2, view.edges);
+    text.table("int32_t", "front_offsets", 4, view.offsets);
+    let logs: Vec<u32> =
+        (0..=32).map(|i| ((1.0 + f64::from(i) / 32.0).ln() * 65_536.0).round() as u32).collect();
+    text.table("uint16_t", "front_logs", 2, &logs);
+    if spec.kind() == Kind::Mfcc {
+        text.table("int16_t", "front_cosines", 2, view.cosines);
+    }
+    let macros = [
+        ("LEN", spec.window().to_string()),
+        ("HOP", spec.hop().to_string()),
+        ("FFT", spec.fft().to_string()),
+        ("POINTS", points.to_string()),
+        ("FIRST", first.to_string()),
+        ("MIDDLE", (if odd == 0 { base } else { base + odd - 2 }).to_string()),
+        ("PLACE", place.to_owned()),
+        ("FRACTION", view.fraction.to_string()),
+        ("FILTERS", spec.filters().to_string()),
+        ("FLOOR", format!("({})", view.floor)),
+    ];
+    let macros = macros.map(|(name, value)| format!("#define FRONT_{name} {value}\n"));
+    let cuts =
+        [0_u32, 4, 8, 12, 16].map(|cut| format!("#define FRONT_CUT_{cut} {}\n", stored(cut, view.drop)));
+    let filled = |template: &str| filled(template, name, spec, text.bytes);
+    FrontCode {
+        header: filled(include_str!("parts/push.h")),
+        functions: format!(
+            "#if !defined(__AVR__)\n{}{}{TYPES}{}\n{}#endif\n\n",
+            joined(macros, ""),
+            joined(cuts, ""),
+            text.tables,
+            filled(include_str!("parts/front.c"))
+        ),
+        push: format!("\n#if !defined(__AVR__)\n{}#endif\n", filled(include_str!("parts/push.c"))),
+        table_bytes: text.bytes,
+        ram_bytes: 4 * view.spectrum_len() + 2 * (view.samples_len() + view.row_len()) + 4,
+    }
+}
+
+const TYPES: &str = "
+#if defined(__GNUC__)
+#define FG_PAIR __attribute__((aligned(4)))
+#else
+#define FG_PAIR
+#endif
+
+/* A turn: cosine and negative sine. */
+typedef struct {
+    int16_t c, s;
+} FG_PAIR fg_turn;
+
+/* What a sample and the one before it are multiplied by. */
+typedef struct {
+    int16_t now, before;
+} FG_PAIR fg_window;
+
+";
+
+/// Tables in C.
+#[derive(Default)]
+struct Text {
+    tables: String,
+    bytes: usize,
+}
+
+impl Text {
+    fn table<T: Display>(&mut self, kind: &str, name: &str, size: usize, values: &[T]) {
+        self.bytes += size * values.len();
+        let _ = write!(self.tables, "static const {kind} {name}[{}] = {{", values.len());
+        for (i, value) in values.iter().enumerate() {
+            let _ = write!(self.tables, "{}{value},", if i % 12 == 0 { "\n    " } else { " " });
+        }
+        self.tables.push_str("\n};\n");
+    }
+}
+
+fn pair(a: i16, b: i16) -> String {
+    format!("{{{a}, {b}}}")
+}
+
+/// Section 3, "Order".
+fn place_of(mut i: usize, mut points: usize) -> usize {
+    let mut place = 0;
+    while points > 1 {
+        let base = if points == 2 { 2 } else { 4 };
+        points /= base;
+        place += i % base * points;
+        i /= base;
+    }
+    place
+}
+
+/// The table's entries in the order of their use: the stages' legs, then the spectrum from the top.
+fn turns(points: usize, first: usize) -> impl Iterator<Item = usize> {
+    let stages = std::iter::successors(Some(first), |q| Some(4 * q)).take_while(move |&q| q < points);
+    let of_stage =
+        move |q: usize| (1..4).flat_map(move |leg| (1..q).map(move |k| leg * k * (points / q) / 2));
+    stages.flat_map(of_stage).chain((1..points / 2).rev())
+}
+
+/// What becomes of a power whose parts lost `cut` bits.
+fn stored(cut: u32, drop: u8) -> String {
+    match 2 * cut as i32 - i32::from(drop) {
+        shift @ ..0 => format!("power[0] = p >> {}, power[1] = 0", -shift),
+        0 => "power[0] = p, power[1] = 0".into(),
+        shift @ 1..32 => format!("power[0] = p << {shift}, power[1] = p >> {}", 32 - shift),
+        _ => "power[0] = 0, power[1] = p".into(),
+    }
+}
+
+fn filled(template: &str, name: &str, spec: &Spec, table_bytes: usize) -> String {
+    let mfcc = spec.kind() == Kind::Mfcc;
+    let bits = Tables::new(spec).view().cosine_bits;
+    let cosines = format!(
+        "    for (k = 0; k < {}; k++) {{
+        const int16_t *const c = front_cosines + k * FRONT_FILTERS;
+        int32_t sum = 0;
+        uint16_t j;
+        for (j = 0; j < FRONT_FILTERS; j++) {{
+            sum += (int32_t)c[j] * audio->logs[j];
+        }}
+        audio->row[k] = saturate(round_shift(sum, {bits}));
+    }}
+",
+        spec.dim()
+    );
+    let member =
+        format!("    int16_t logs[{}]; /* what the row is the cosine transform of */\n", spec.filters());
+    let (logs, member, cosines) =
+        if mfcc { ("logs", member, cosines) } else { ("row", String::new(), String::new()) };
+    let number = |n: usize| n.to_string();
+    fill(
+        template,
+        &[
+            ("name", name),
+            ("NAME", &name.to_ascii_uppercase()),
+            ("rate", &spec.rate().to_string()),
+            ("hop", &number(spec.hop())),
+            ("fft", &number(spec.fft())),
+            ("samples", &number(spec.window() + 1)),
+            ("features", &number(spec.dim())),
+            ("tables", &number(table_bytes)),
+            ("cosines", &cosines),
+            ("logs", logs),
+            ("member", &member),
+        ],
+    )
+}

@@ -1,0 +1,361 @@
+/* The audio front end: docs/integer-features.md of fastgrnn says what it computes. */
+
+/* Turns n complex numbers, `apart` entries from each other; `next` is how many entries of the table
+   lie between their turns. */
+FG_ALONE void front_turn(int32_t *z, uint16_t apart, const fg_turn *turn, uint16_t next, uint16_t n)
+{
+    const int32_t *const end = z + n * apart;
+#if defined(FG_THUMB_ASM)
+    /* What the C below says. r4 and r5: real and imaginary part, then their high halves; r6 and r7: low halves. */
+    int32_t c, s, re_low, im_low;
+    const int32_t z_more = 4 * apart - 8, turn_more = 4 * next;
+    __asm__ volatile(
+        ".syntax unified"           "\n"
+        "1:"                        "\n\t"
+        "ldr %[c], [%[turn]]"       "\n\t"
+        "add %[turn], %[next]"      "\n\t"
+        "asrs %[s], %[c], #16"      "\n\t"
+        "sxth %[c], %[c]"           "\n\t"
+        "ldr r4, [%[z]]"            "\n\t"
+        "ldr r5, [%[z], #4]"        "\n\t"
+        "lsls r6, r4, #17"          "\n\t"
+        "lsrs r6, r6, #17"          "\n\t"
+        "lsls r7, r5, #17"          "\n\t"
+        "lsrs r7, r7, #17"          "\n\t"
+        "asrs r4, r4, #15"          "\n\t"
+        "asrs r5, r5, #15"          "\n\t"
+        "mov %[re_low], r6"         "\n\t"
+        "mov %[im_low], r7"         "\n\t"
+        "muls r6, %[s]"             "\n\t"
+        "muls r7, %[c]"             "\n\t"
+        "adds r6, r6, r7"           "\n\t"
+        "asrs r6, r6, #15"          "\n\t"
+        "mov r7, r4"                "\n\t"
+        "muls r7, %[s]"             "\n\t"
+        "adds r6, r6, r7"           "\n\t"
+        "mov r7, r5"                "\n\t"
+        "muls r7, %[c]"             "\n\t"
+        "adds r6, r6, r7"           "\n\t"
+        "muls r4, %[c]"             "\n\t"
+        "muls r5, %[s]"             "\n\t"
+        "subs r4, r4, r5"           "\n\t"
+        "mov r5, %[re_low]"         "\n\t"
+        "muls r5, %[c]"             "\n\t"
+        "mov r7, %[im_low]"         "\n\t"
+        "muls r7, %[s]"             "\n\t"
+        "subs r5, r5, r7"           "\n\t"
+        "asrs r5, r5, #15"          "\n\t"
+        "adds r4, r4, r5"           "\n\t"
+        "stmia %[z]!, {r4, r6}"     "\n\t"
+        "add %[z], %[more]"         "\n\t"
+        "cmp %[z], %[end]"          "\n\t"
+        "bne 1b"                    "\n\t"
+        : [z] "+l"(z), [turn] "+l"(turn), [c] "=&l"(c), [s] "=&l"(s), [re_low] "=&h"(re_low), [im_low] "=&h"(im_low)
+        : [more] "h"(z_more), [next] "h"(turn_more), [end] "h"(end)
+        : "r4", "r5", "r6", "r7", "cc", "memory");
+#else
+    do {
+        const int32_t c = turn->c, s = turn->s;
+        const int32_t re = shift_right(z[0], 15), im = shift_right(z[1], 15);
+        const int32_t re_low = z[0] & 0x7fff, im_low = z[1] & 0x7fff;
+        z[0] = re * c - im * s + shift_right(re_low * c - im_low * s, 15);
+        z[1] = re * s + im * c + shift_right(re_low * s + im_low * c, 15);
+        z += apart;
+        turn += next;
+    } while (z != end);
+#endif
+}
+
+/* Butterflies of four numbers that are `apart` entries from each other; `next` entries further the
+   next one, n in all. */
+FG_ALONE void front_fours(int32_t *z, uint16_t apart, uint16_t next, uint16_t n)
+{
+    int32_t *const end = z + n * next;
+    int32_t *b = z + apart, *c = b + apart, *d = c + apart;
+#if defined(FG_THUMB_ASM)
+    /* What the C below says, by 16 additions. */
+    int32_t odd_re, odd_im, rest_re;
+    const int32_t more = 4 * next - 8;
+    __asm__ volatile(
+        ".syntax unified"           "\n"
+        "1:"                        "\n\t"
+        "ldr r4, [%[z]]"            "\n\t"
+        "ldr r5, [%[c]]"            "\n\t"
+        "subs r6, r4, r5"           "\n\t"
+        "adds r4, r4, r5"           "\n\t"
+        "mov %[odd_re], r6"         "\n\t"
+        "ldr r5, [%[b]]"            "\n\t"
+        "ldr r6, [%[d]]"            "\n\t"
+        "subs r7, r5, r6"           "\n\t"
+        "adds r5, r5, r6"           "\n\t"
+        "mov %[rest_re], r7"        "\n\t"
+        "subs r6, r4, r5"           "\n\t"
+        "adds r7, r4, r5"           "\n\t"
+        "ldr r4, [%[c], #4]"        "\n\t"
+        "stmia %[c]!, {r6}"         "\n\t"
+        "ldr r5, [%[z], #4]"        "\n\t"
+        "stmia %[z]!, {r7}"         "\n\t"
+        "subs r6, r5, r4"           "\n\t"
+        "adds r4, r4, r5"           "\n\t"
+        "mov %[odd_im], r6"         "\n\t"
+        "ldr r5, [%[b], #4]"        "\n\t"
+        "ldr r7, [%[d], #4]"        "\n\t"
+        "subs r6, r5, r7"           "\n\t"
+        "adds r5, r5, r7"           "\n\t"
+        "adds r7, r4, r5"           "\n\t"
+        "subs r4, r4, r5"           "\n\t"
+        "stmia %[z]!, {r7}"         "\n\t"
+        "stmia %[c]!, {r4}"         "\n\t"
+        "mov r4, %[odd_re]"         "\n\t"
+        "adds r5, r4, r6"           "\n\t"
+        "subs r4, r4, r6"           "\n\t"
+        "mov r6, %[odd_im]"         "\n\t"
+        "mov r7, %[rest_re]"        "\n\t"
+        "subs r6, r6, r7"           "\n\t"
+        "lsls r7, r7, #1"           "\n\t"
+        "adds r7, r7, r6"           "\n\t"
+        "stmia %[b]!, {r5, r6}"     "\n\t"
+        "stmia %[d]!, {r4, r7}"     "\n\t"
+        "add %[z], %[more]"         "\n\t"
+        "add %[b], %[more]"         "\n\t"
+        "add %[c], %[more]"         "\n\t"
+        "add %[d], %[more]"         "\n\t"
+        "cmp %[z], %[end]"          "\n\t"
+        "bne 1b"                    "\n\t"
+        : [z] "+l"(z), [b] "+l"(b), [c] "+l"(c), [d] "+l"(d), [odd_re] "=&h"(odd_re), [odd_im] "=&h"(odd_im),
+          [rest_re] "=&h"(rest_re)
+        : [more] "h"(more), [end] "h"(end)
+        : "r4", "r5", "r6", "r7", "cc", "memory");
+#else
+    do {
+        const int32_t odd_re = z[0] - c[0], odd_im = z[1] - c[1];
+        const int32_t even_re = z[0] + c[0], even_im = z[1] + c[1];
+        const int32_t rest_re = b[0] - d[0], rest_im = b[1] - d[1];
+        const int32_t sum_re = b[0] + d[0], sum_im = b[1] + d[1];
+        z[0] = even_re + sum_re;
+        z[1] = even_im + sum_im;
+        b[0] = odd_re + rest_im;
+        b[1] = odd_im - rest_re;
+        c[0] = even_re - sum_re;
+        c[1] = even_im - sum_im;
+        d[0] = odd_re - rest_im;
+        d[1] = odd_im + rest_re;
+        z += next;
+        b += next;
+        c += next;
+        d += next;
+    } while (z != end);
+#endif
+}
+
+/* Two windowed samples as a complex number; x is the sample before them. */
+FG_INLINE void front_pair(int32_t *z, const int16_t *x, const fg_window *first, const fg_window *second)
+{
+    const int32_t a = x[0], b = x[1], c = x[2];
+    z[0] = round_shift((int32_t)first->now * b - (int32_t)first->before * a, 15 - FRONT_FRACTION);
+    z[1] = round_shift((int32_t)second->now * c - (int32_t)second->before * b, 15 - FRONT_FRACTION);
+}
+
+/* The window, where the transform wants it; the table's second half would mirror the first. */
+FG_ALONE void front_load(const int16_t *x, int32_t *z)
+{
+    const fg_window *w = front_window;
+    const FRONT_PLACE *place = front_places;
+    for (; w != front_window + FRONT_LEN / 4 * 2; w += 2, x += 2) {
+        front_pair(z + 2 * *place++, x, w, w + 1);
+    }
+#if FRONT_LEN % 4 != 0
+    front_pair(z + 2 * *place++, x, w, front_window + FRONT_MIDDLE);
+    x += 2;
+#endif
+    w = front_window + FRONT_MIDDLE;
+    for (; w != front_window + FRONT_LEN % 2; x += 2) {
+        w -= 2;
+        front_pair(z + 2 * *place++, x, w + 1, w);
+    }
+#if FRONT_LEN % 2 != 0
+    z[2 * *place] = round_shift((int32_t)w[-1].now * x[1] - (int32_t)w[-1].before * x[0], 15 - FRONT_FRACTION);
+    z[2 * *place++ + 1] = 0;
+#endif
+    while (place != front_places + FRONT_POINTS) {
+        int32_t *const p = z + 2 * *place++;
+        p[0] = 0;
+        p[1] = 0;
+    }
+}
+
+/* The power of a point: low word, high word. */
+FG_INLINE void front_power(uint32_t *power, int32_t re, int32_t im)
+{
+    uint32_t a = (uint32_t)(re < 0 ? -re : re), b = (uint32_t)(im < 0 ? -im : im), p;
+    const uint32_t both = a | b;
+    if (both >> 15 == 0) {
+        p = a * a + b * b;
+        FRONT_CUT_0;
+    } else if (both >> 19 == 0) {
+        a >>= 4;
+        b >>= 4;
+        p = a * a + b * b;
+        FRONT_CUT_4;
+    } else if (both >> 23 == 0) {
+        a >>= 8;
+        b >>= 8;
+        p = a * a + b * b;
+        FRONT_CUT_8;
+    } else if (both >> 27 == 0) {
+        a >>= 12;
+        b >>= 12;
+        p = a * a + b * b;
+        FRONT_CUT_12;
+    } else {
+        a >>= 16;
+        b >>= 16;
+        p = a * a + b * b;
+        FRONT_CUT_16;
+    }
+}
+
+/* Even and odd samples apart: their doubled spectra, the odd ones' times i and still to be turned. */
+FG_ALONE void front_apart(int32_t *z)
+{
+    int32_t *mirror = z + FRONT_FFT - 2;
+    z += 2;
+    do {
+        const int32_t re = z[0], im = z[1], re2 = mirror[0], im2 = mirror[1];
+        z[0] = re + re2;
+        z[1] = im - im2;
+        mirror[0] = re - re2;
+        mirror[1] = im + im2;
+        z += 2;
+        mirror -= 2;
+    } while (z != mirror);
+}
+
+/* Powers of the real window's spectrum, each in place of a complex number. */
+FG_ALONE void front_powers(@name@_spectrum *work)
+{
+    int32_t *z = work->z, *mirror = z + FRONT_FFT - 2;
+    uint32_t *p = work->power, *q = p + FRONT_FFT - 2;
+    front_power(p, 2 * (z[0] + z[1]), 0);
+    for (;;) {
+        int32_t even_re, even_im, odd_re, odd_im;
+        z += 2;
+        p += 2;
+        if (p == q) {
+            break;
+        }
+        even_re = z[0], even_im = z[1], odd_re = mirror[0], odd_im = mirror[1];
+        front_power(p, even_re + odd_im, even_im - odd_re);
+        front_power(q, even_re - odd_im, even_im + odd_re);
+        mirror -= 2;
+        q -= 2;
+    }
+    front_power(p, 2 * z[0], 2 * z[1]);
+}
+
+/* value * n, without the compiler's routine for 64 bits. */
+FG_INLINE uint64_t front_times(uint64_t value, uint16_t n)
+{
+    const uint32_t low = (uint32_t)value;
+    const uint32_t a = (low & 0xffffu) * n, b = (low >> 16) * n + (a >> 16);
+    const uint32_t high = (uint32_t)(value >> 32) * n + (b >> 16);
+    return (uint64_t)high << 32 | (b << 16 | (a & 0xffffu));
+}
+
+/* The count of a filter: the logarithm of what it collected, less its offset. */
+FG_ALONE int16_t front_count(uint64_t value, int32_t offset)
+{
+    uint32_t high = (uint32_t)(value >> 32), low = (uint32_t)value;
+    uint8_t whole = 63, at;
+    int32_t log, rest;
+    if (high == 0) {
+        if (low == 0) {
+            return FRONT_FLOOR;
+        }
+        high = low;
+        low = 0;
+        whole = 31;
+    }
+#define FRONT_NORMALISE(cut)                            \
+    if (high >> (32 - (cut)) == 0) {                    \
+        high = high << (cut) | low >> (32 - (cut));     \
+        low <<= (cut);                                  \
+        whole = (uint8_t)(whole - (cut));               \
+    }
+    FRONT_NORMALISE(16)
+    FRONT_NORMALISE(8)
+    FRONT_NORMALISE(4)
+    FRONT_NORMALISE(2)
+    FRONT_NORMALISE(1)
+#undef FRONT_NORMALISE
+    at = (uint8_t)((high >> 26) & 31u);
+    rest = (int32_t)((high >> 16) & 1023u);
+    log = (int32_t)whole * 45426 + front_logs[at];
+    log += round_shift((int32_t)(front_logs[at + 1] - front_logs[at]) * rest, 10);
+    log = round_shift(log - offset, 8);
+    return log < FRONT_FLOOR ? FRONT_FLOOR : (int16_t)log;
+}
+
+/* Filters and logarithms. */
+FG_ALONE void front_filters(const uint32_t *power, int16_t *row)
+{
+    uint64_t rising = 0;
+    uint16_t i, width = 0;
+    power += 2 * front_edges[0];
+    for (i = 0; i <= FRONT_FILTERS; i++) {
+        const uint16_t wide = (uint16_t)(front_edges[i + 1] - front_edges[i]);
+        const uint32_t *const end = power + 2 * wide;
+        uint64_t sum = 0, falling = 0;
+        do {
+            sum += (uint64_t)power[1] << 32 | power[0];
+            falling += sum;
+            power += 2;
+        } while (power != end);
+        if (i > 0) {
+            row[i - 1] = front_count(front_times(rising, wide) + front_times(falling, width), front_offsets[i - 1]);
+        }
+        rising = front_times(sum, wide) - falling;
+        width = wide;
+    }
+}
+
+/* The transform of what front_load left. */
+static void front_transform(int32_t *z)
+{
+    const fg_turn *turn = front_turns;
+    uint16_t q = FRONT_FIRST, blocks = FRONT_POINTS / (4 * FRONT_FIRST), at, k, leg;
+#if FRONT_FIRST == 2
+    for (at = 0; at < FRONT_FFT; at = (uint16_t)(at + 4)) {
+        int32_t *const p = z + at;
+        const int32_t re = p[2], im = p[3];
+        p[2] = p[0] - re;
+        p[3] = p[1] - im;
+        p[0] += re;
+        p[1] += im;
+    }
+#endif
+    /* At first there are many blocks of few numbers, and the same turn goes through all blocks. */
+    for (; q <= 4; q = (uint16_t)(4 * q), blocks >>= 2) {
+        const uint16_t block = (uint16_t)(8 * q);
+        for (leg = 1; leg < 4; leg++) {
+            for (k = 1; k < q; k++) {
+                front_turn(z + 2 * (leg * q + k), block, turn++, 0, blocks);
+            }
+        }
+        for (k = 0; k < q; k++) {
+            front_fours(z + 2 * k, (uint16_t)(2 * q), block, blocks);
+        }
+    }
+    for (; q < FRONT_POINTS; q = (uint16_t)(4 * q)) {
+        for (at = 0; at < FRONT_FFT; at = (uint16_t)(at + 8 * q)) {
+            const fg_turn *t = turn;
+            for (leg = 1; leg < 4; leg++, t += q - 1) {
+                front_turn(z + at + 2 * leg * q + 2, 2, t, 1, (uint16_t)(q - 1));
+            }
+            front_fours(z + at, (uint16_t)(2 * q), 2, q);
+        }
+        turn += 3 * (q - 1);
+    }
+    front_apart(z);
+    front_turn(z + FRONT_POINTS + 2, 2, turn, 1, FRONT_POINTS / 2 - 1);
+}

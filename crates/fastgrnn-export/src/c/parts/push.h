@@ -1,0 +1,54 @@
+
+/* Sound in, decisions out. An AVR has no room for the transform: there, features come from elsewhere.
+
+   static @name@_audio audio;
+   @name@_audio_init(&audio);
+   for every piece of sound, of any length, at @rate@ samples a second:
+       const int16_t *at = pcm;
+       while ((at = @name@_push(&audio, at, pcm + n)) != 0) {
+           a frame was heard and the network has taken it:
+           k = @name@_classify(&audio.state, scores, &confidence);
+       } */
+#if !defined(__AVR__)
+#define @NAME@_RATE @rate@ /* samples a second */
+#define @NAME@_HOP @hop@ /* samples from one frame to the next */
+#define @NAME@_FRONT_BYTES @tables@ /* tables of the front end in flash */
+#define @NAME@_AUDIO_BYTES sizeof(@name@_audio) /* RAM of the front end and the network's state */
+
+/* The transform's numbers; the powers take their place. */
+typedef union @name@_spectrum {
+    int32_t z[@fft@];
+    uint32_t power[@fft@];
+} @name@_spectrum;
+
+/* A stream of sound, and the network that hears it. */
+typedef struct @name@_audio {
+    @name@_spectrum work;
+    @name@_state state;
+    int16_t samples[@samples@]; /* the sample before the window, then the window */
+@member@    int16_t row[@features@]; /* the features of the last frame, in 1/256 nat */
+    uint16_t filled; /* samples of the window that are there */
+    uint16_t seen; /* those of them that a frame has seen */
+} @name@_audio;
+
+#ifdef @NAME@_MAX_RAM
+/* An error here says that sound takes more RAM than @NAME@_MAX_RAM allows. */
+typedef char @name@_audio_needs_more_than_@NAME@_MAX_RAM
+    [(sizeof(@name@_audio) + @NAME@_SCRATCH_BYTES + 4 * @NAME@_OUTPUTS <= @NAME@_MAX_RAM) ? 1 : -1];
+#endif
+
+/* Before the first sample. */
+void @name@_audio_init(@name@_audio *audio);
+
+/* Between recordings: forgets all sound so far. */
+void @name@_audio_reset(@name@_audio *audio);
+
+/* Takes samples up to `end`, or up to the one that completes a frame, on which the network then
+   makes a step. Returns where the next call goes on after such a frame, and 0 when all samples
+   were taken without one. */
+const int16_t *@name@_push(@name@_audio *audio, const int16_t *samples, const int16_t *end);
+
+/* Where a recording has an end: samples that no frame has seen make a last one. Returns whether
+   there was one. The network's state stays as it is. */
+uint8_t @name@_finish(@name@_audio *audio);
+#endif

@@ -1,0 +1,197 @@
+//! The front end in generated C against the runtime's: random sound in pieces of any size, every bit
+//! of every frame, of the network's state and of the scores.
+
+#[path = "../../fastgrnn/tests/integer/generator.rs"]
+mod integer;
+#[path = "c_core/networks.rs"]
+mod networks;
+
+use fastgrnn::features::{IntegerFront, Spec};
+use fastgrnn::quantize::{HostModel, IntegerNetwork};
+use fastgrnn_export::{COptions, CSource, ExportError, c_source};
+use integer::random::{Manner, network};
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::TestRunner;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Every shape of the transform, windows of every remainder, MFCC.
+const SPECS: [&str; 8] = [
+    "log-mel",
+    "mfcc,coefficients=10",
+    "log-mel,window=16ms,hop=16ms,filters=20",
+    "log-mel,rate=8000,window=201,hop=67,filters=12,high=3500",
+    "log-mel,rate=48000,window=1026,hop=480,filters=40,low=20,floor=-20",
+    "mfcc,filters=40,low=100,window=64ms",
+    "log-mel,window=35,hop=1,filters=3,pre-emphasis=1",
+    "log-mel,window=32,hop=31,filters=1,pre-emphasis=0,floor=5",
+];
+
+/// A network of the width that the spec makes.
+fn random_network(spec: &Spec, runner: &mut TestRunner) -> IntegerNetwork {
+    let drawn = network(vec![3], vec![spec.dim(), 5], Manner::Tame).new_tree(runner).unwrap().current();
+    networks::integer_network(&drawn)
+}
+
+fn source(network: &IntegerNetwork, spec: &Spec) -> CSource {
+    c_source(network, &COptions { front: Some(*spec), ..COptions::default() }).unwrap()
+}
+
+/// Numbers that look random (Marsaglia's xorshift).
+struct Numbers(u32);
+
+impl Numbers {
+    fn next(&mut self) -> u32 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 17;
+        self.0 ^= self.0 << 5;
+        self.0 >> 8
+    }
+}
+
+/// Recordings in pieces.
+fn recordings(spec: &Spec, rng: &mut Numbers) -> Vec<Vec<Vec<i16>>> {
+    let mut sound = |loud: u32, n: usize| -> Vec<i16> {
+        let sample = |r: u32| match loud {
+            0 => [i16::MIN, i16::MAX][r as usize % 2],
+            loud => (r as i16) >> (loud % 16),
+        };
+        (0..n).map(|_| sample(rng.next())).collect()
+    };
+    let window = spec.window();
+    let whole =
+        [sound(0, 3 * window + 7), sound(1, 2 * window), sound(12, 2 * window + 1), vec![0; window + 5]];
+    let ends = [sound(2, 1), vec![i16::MIN; window - 1], sound(15, window + spec.hop() / 2 + 1), Vec::new()];
+    let mut cut = |samples: &Vec<i16>| {
+        let (mut pieces, mut rest) = (Vec::new(), &samples[..]);
+        while !rest.is_empty() {
+            let (now, later) = rest.split_at((rng.next() as usize % (2 * window)).min(rest.len()));
+            pieces.push(now.to_vec());
+            rest = later;
+        }
+        pieces
+    };
+    whole.iter().chain(&ends).map(&mut cut).collect()
+}
+
+/// What the runtime computes, in the driver's layout.
+fn expected(network: &IntegerNetwork, spec: &Spec, recordings: &[Vec<Vec<i16>>]) -> Vec<u8> {
+    let image = network.image();
+    let model = HostModel::read(&image).unwrap();
+    let mut out = Vec::new();
+    for pieces in recordings {
+        let (mut memory, mut scratch) = (vec![0; model.memory_len()], vec![0; model.scratch_len()]);
+        let mut state = model.start(&mut memory, &mut scratch).unwrap();
+        let mut scores = vec![0; model.outputs()];
+        let mut heard = |row: &[i16]| {
+            model.step(&mut state, row).unwrap();
+            model.scores(&state, &mut scores).unwrap();
+            out.extend(row.iter().chain(state.layers()).flat_map(|v| v.to_le_bytes()));
+            out.extend(scores.iter().flat_map(|v| v.to_le_bytes()));
+            out.extend((model.decide(&scores).class as u16).to_le_bytes());
+        };
+        let mut front = IntegerFront::new(spec);
+        pieces.iter().for_each(|piece| front.push(piece, &mut heard));
+        front.finish(&mut heard);
+    }
+    out
+}
+
+fn write(folder: &Path, source: &CSource) {
+    std::fs::write(folder.join("model.h"), &source.header).unwrap();
+    std::fs::write(folder.join("model.c"), &source.source).unwrap();
+}
+
+/// What the C computes, compiled for the host with a sanitizer.
+fn found(folder: &Path, source: &CSource, recordings: &[Vec<Vec<i16>>]) -> Vec<u8> {
+    write(folder, source);
+    std::fs::write(folder.join("driver.c"), include_str!("c_front/driver.c")).unwrap();
+    let flags =
+        "-std=c99 -O1 -fsanitize=undefined,address -fno-sanitize-recover=all -Wall -Wextra -Werror -pedantic";
+    let status = Command::new("gcc")
+        .current_dir(folder)
+        .args(flags.split(' '))
+        .args(["model.c", "driver.c", "-o", "driver"])
+        .status()
+        .unwrap();
+    assert!(status.success(), "does not compile:\n{}", source.source);
+    let mut input = Vec::new();
+    for pieces in recordings {
+        for piece in pieces {
+            input.extend((piece.len() as u16).to_le_bytes());
+            input.extend(piece.iter().flat_map(|v| v.to_le_bytes()));
+        }
+        input.extend(u16::MAX.to_le_bytes());
+    }
+    let mut child =
+        Command::new(folder.join("driver")).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let writer = std::thread::spawn(move || stdin.write_all(&input));
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap().unwrap();
+    assert!(output.status.success(), "undefined behaviour in:\n{}", source.source);
+    output.stdout
+}
+
+#[test]
+fn sound_in_pieces_gives_the_runtimes_bits_for_every_shape() {
+    let mut runner = TestRunner::deterministic();
+    let mut rng = Numbers(1);
+    let folder = tempfile::tempdir().unwrap();
+    for text in SPECS {
+        let spec: Spec = text.parse().unwrap();
+        let network = random_network(&spec, &mut runner);
+        let recordings = recordings(&spec, &mut rng);
+        let expected = expected(&network, &spec, &recordings);
+        let found = found(folder.path(), &source(&network, &spec), &recordings);
+        assert!(found == expected, "{text}: {} bytes, {} expected", found.len(), expected.len());
+    }
+}
+
+#[test]
+fn a_cortex_m0_needs_no_routine_at_all() {
+    let tools = ["arm-none-eabi-gcc", "arm-none-eabi-nm"];
+    if tools.iter().any(|t| Command::new(t).arg("--version").output().is_err()) {
+        let _ =
+            writeln!(std::io::stderr(), "SKIPPED: calls of the front end were NOT looked at: no {tools:?}");
+        return;
+    }
+    let mut runner = TestRunner::deterministic();
+    let folder = tempfile::tempdir().unwrap();
+    for text in SPECS {
+        let spec: Spec = text.parse().unwrap();
+        write(folder.path(), &source(&random_network(&spec, &mut runner), &spec));
+        for flags in [["-Os", "-DX"], ["-O2", "-DX"], ["-O3", "-DX"], ["-O2", "-DFG_NO_ASM"]] {
+            // Without -ffreestanding, as users compile: loops may become calls of memcpy.
+            let args = [
+                "-mcpu=cortex-m0plus",
+                "-mthumb",
+                "-std=c99",
+                "-Wall",
+                "-Wextra",
+                "-Werror",
+                "-c",
+                "model.c",
+            ];
+            let status = Command::new(tools[0]).current_dir(&folder).args(args).args(flags).status().unwrap();
+            assert!(status.success());
+            let output =
+                Command::new(tools[1]).current_dir(&folder).args(["-u", "model.o"]).output().unwrap();
+            let names = String::from_utf8(output.stdout).unwrap();
+            // `classify` divides once for its confidence, which is the network's.
+            let foreign = names.split_whitespace().find(|name| {
+                !["U", "__aeabi_uidiv"].contains(name) && !name.starts_with("__gnu_thumb1_case")
+            });
+            assert_eq!(foreign, None, "{text} {flags:?}");
+        }
+    }
+}
+
+#[test]
+fn a_front_end_of_another_width_is_refused() {
+    let mut runner = TestRunner::deterministic();
+    let network = random_network(&"log-mel,filters=20".parse().unwrap(), &mut runner);
+    let refused = c_source(&network, &COptions { front: Some(Spec::default()), ..COptions::default() });
+    assert!(matches!(refused, Err(ExportError::Front { found: 32, features: 20, .. })));
+}
