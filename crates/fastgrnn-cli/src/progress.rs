@@ -2,9 +2,11 @@
 
 use crate::console::Console;
 use crate::interrupt;
+use fastgrnn::data::Watch;
 use fastgrnn::report::{count, duration, fraction, number};
 use fastgrnn::train::{EpochReport, Observer, Pass, Progress, SeedResult, SeedStarted};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 /// Without a terminal, seconds between lines.
@@ -51,6 +53,24 @@ impl Watcher {
             bar.finish_and_clear();
         }
     }
+}
+
+/// Shows how far the reading of many recordings is, on a terminal.
+pub fn reading(console: &Console) -> Option<Watch> {
+    let bar: OnceLock<ProgressBar> = OnceLock::new();
+    console.is_live().then(|| {
+        Watch::new(move |done, all| {
+            let bar = bar.get_or_init(|| new_bar(all as u64));
+            bar.set_prefix("reading");
+            bar.set_length(all as u64);
+            bar.set_message(format!("{} of {} recordings", count(done as u64), count(all as u64)));
+            bar.set_position(done as u64);
+            if done == all {
+                bar.finish_and_clear();
+                bar.reset();
+            }
+        })
+    })
 }
 
 fn new_bar(batches: u64) -> ProgressBar {

@@ -4,11 +4,11 @@ use crate::args::TrainArgs;
 use crate::commands::report;
 use crate::console::Console;
 use crate::misuse::misuse;
-use crate::progress::Watcher;
+use crate::progress::{self, Watcher};
 use crate::table::{confusion, facts};
 use crate::{interrupt, runs};
 use anyhow::Context;
-use fastgrnn::data;
+use fastgrnn::data::{self, Request};
 use fastgrnn::metrics::Scores;
 use fastgrnn::report::{bytes, count, duration, fraction, number, number_sd};
 use fastgrnn::train::{self, Recipe, RunOptions, SeedRecord, Summary};
@@ -93,7 +93,7 @@ fn place(
 
 /// Loads, trains, writes the report.
 pub fn train(recipe: &Recipe, place: Place, threads: usize, console: Console) -> anyhow::Result<Done> {
-    let request = recipe.request();
+    let request = Request { watch: progress::reading(&console), ..recipe.request() };
     let data =
         data::load(&request).with_context(|| format!("cannot read the data set '{}'", request.source))?;
     data.notes.iter().for_each(|note| console.note(note));

@@ -52,7 +52,7 @@ pub use known::{KnownSet, known_sets};
 pub use load::{load, load_bytes, load_unlabelled};
 pub use normalize::{Normalize, Normalizer};
 pub use random::RandomWalks;
-pub use request::{Expect, Inherited, LabelKind, Request};
+pub use request::{Expect, Inherited, LabelKind, Request, Watch};
 pub use sequences::Sequences;
 pub use spectral::Spectral;
 pub use split::{SplitBy, validation_split};

@@ -1,6 +1,7 @@
 //! What to read and how: the options of every command that takes data.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -52,6 +53,41 @@ pub struct Inherited {
     pub columns: bool,
     /// `drop`
     pub drop: bool,
+}
+
+/// Is told how many of how many recordings have been read, now and then.
+///
+/// ```
+/// use fastgrnn::data::{Request, Watch};
+/// let watch = Watch::new(|done, all| eprintln!("{done} of {all}"));
+/// let request = Request { watch: Some(watch), ..Request::new("clips") };
+/// # let _ = request;
+/// ```
+#[derive(Clone)]
+pub struct Watch(Arc<dyn Fn(usize, usize) + Send + Sync>);
+
+impl Watch {
+    /// Calls `tell` from the thread that reads.
+    pub fn new(tell: impl Fn(usize, usize) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(tell))
+    }
+
+    pub(crate) fn tell(&self, done: usize, all: usize) {
+        (self.0)(done, all);
+    }
+}
+
+impl std::fmt::Debug for Watch {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        f.write_str("Watch")
+    }
+}
+
+/// Who watches is no part of what is asked for.
+impl PartialEq for Watch {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 /// A data set by name or path, and how to read it.
@@ -111,6 +147,9 @@ pub struct Request {
     pub snr_low: f64,
     /// Recordings: the largest.
     pub snr_high: f64,
+    /// Who is told how far the reading of recordings is.
+    #[serde(skip)]
+    pub watch: Option<Watch>,
     /// The model that the data is for, when it is not read to train one.
     #[serde(skip)]
     pub expect: Option<Expect>,
@@ -144,6 +183,7 @@ impl Default for Request {
             audio_copies: 0,
             snr_low: 0.0,
             snr_high: 0.0,
+            watch: None,
             expect: None,
             inherited: Inherited::default(),
         }

@@ -43,6 +43,8 @@ pub(super) struct Space {
     steps: Steps,
     /// Index in the batch of each row, longest sequence first.
     order: Vec<usize>,
+    /// Those that have a reading, in that order.
+    who: Vec<usize>,
     /// The data, `[t][row][feature]`.
     x: Buffer,
     layers: Vec<LayerSpace>,
@@ -178,7 +180,7 @@ impl<S: Simd> Tile<'_, S> {
     /// Scores and, if training, losses and the states' gradients; says whether these are in
     /// `space.dout` (of every state) rather than in the last layer's `dh`.
     fn readout(&self, space: &mut Space, out: &mut TileOut) -> bool {
-        let Space { steps, order, layers, dout, last, scores, .. } = space;
+        let Space { steps, order, who, layers, dout, last, scores, .. } = space;
         let (rows, width) = (steps.rows, self.plan.layers[layers.len() - 1].width);
         let top = layers.last_mut().expect("a network has a layer");
         match self.plan.net.readout {
@@ -196,21 +198,21 @@ impl<S: Simd> Tile<'_, S> {
                 dout[..steps.active.len() * rows * width].fill(0.0);
                 for k in 0..=self.batch.earlier.readings {
                     let back = k * self.batch.earlier.every;
-                    // The longest sequences come first.
-                    let goes_back = |i: &&usize| self.batch.earlier.has(k, self.batch.steps(**i));
-                    let n = order.iter().take_while(goes_back).count();
-                    if n == 0 {
+                    who.clear();
+                    for (row, &i) in order.iter().enumerate().filter(|(_, i)| k < self.batch.readings(**i)) {
+                        let at = ((self.batch.steps(i) - back) * rows + row) * width;
+                        last[who.len() * width..][..width].copy_from_slice(&top.h[at..at + width]);
+                        who.push(i);
+                    }
+                    if who.is_empty() {
                         break;
                     }
-                    for (row, &i) in order[..n].iter().enumerate() {
-                        let at = ((self.batch.steps(i) - back) * rows + row) * width;
-                        last[row * width..][..width].copy_from_slice(&top.h[at..at + width]);
-                    }
                     let reading = Reading { t: 0, back: k };
-                    self.head(&last[..n * width], &mut top.dh, scores, &order[..n], reading, out);
-                    for (row, &i) in order[..n].iter().enumerate() {
+                    self.head(&last[..who.len() * width], &mut top.dh, scores, who, reading, out);
+                    let mut read = top.dh.chunks_exact(width);
+                    for (row, &i) in order.iter().enumerate().filter(|(_, i)| k < self.batch.readings(**i)) {
                         let at = ((self.batch.steps(i) - back - 1) * rows + row) * width;
-                        dout[at..at + width].copy_from_slice(&top.dh[row * width..][..width]);
+                        read.next().into_iter().for_each(|dh| dout[at..at + width].copy_from_slice(dh));
                     }
                 }
                 top.dh[..rows * width].fill(0.0);
@@ -271,8 +273,7 @@ impl<S: Simd> Tile<'_, S> {
             if let Some((loss, total)) = self.training {
                 let weight = loss::weight(self.batch, sequence) * self.share(sequence);
                 let scale = (f64::from(weight) / total) as f32;
-                let (value, correct) =
-                    loss::row(loss, &mut scores[..outputs], &self.batch.targets, row, scale);
+                let (value, correct) = loss::row(loss, &mut scores[..outputs], self.batch, row, scale);
                 out.loss += f64::from(weight) * value;
                 out.correct += usize::from(correct && reading.back == 0);
             }
@@ -302,7 +303,7 @@ impl<S: Simd> Tile<'_, S> {
     /// What one reading counts in the loss of its sequence.
     fn share(&self, sequence: usize) -> f32 {
         match self.plan.net.readout {
-            Readout::Last => 1.0 / self.batch.earlier.count(self.batch.steps(sequence)) as f32,
+            Readout::Last => 1.0 / self.batch.readings(sequence) as f32,
             Readout::Every => 1.0,
         }
     }

@@ -6,6 +6,7 @@
 use super::draws::{Draw, Draws};
 use super::observe::Pass;
 use super::settings::ClassWeight;
+use super::soft::Soft;
 use super::{Config, TrainError};
 use crate::batch::Batch;
 use crate::data::spectral::{Sources, Spectral};
@@ -24,6 +25,8 @@ pub(super) struct Fold<'a> {
     augment: Augment,
     spectral: Spectral,
     background: Option<&'a Sequences>,
+    /// The class whose sequences count at their last step alone.
+    last_only: Option<u32>,
     /// The least value of a log-mel feature.
     floor: f32,
     /// Weight of each class; empty if all count the same.
@@ -36,6 +39,7 @@ pub(super) struct Fold<'a> {
     draws: Option<Draws>,
     order: Vec<Draw>,
     scratch: Vec<f32>,
+    soft: Option<Soft>,
 }
 
 impl<'a> Fold<'a> {
@@ -76,8 +80,10 @@ impl<'a> Fold<'a> {
             order: Vec::new(),
             spectral: config.augment.spectral(),
             background: data.background.as_ref(),
+            last_only: config.last_only(data),
             floor: data.audio.as_ref().map_or(f32::MIN, |spec| spec.floor() as f32),
             scratch: Vec::new(),
+            soft: Soft::new(config, model.network.outputs),
             batch_size: config.batch,
             model,
             indices,
@@ -135,6 +141,13 @@ impl<'a> Fold<'a> {
             if let (Labels::Class { index, .. }, false) = (&self.examples.y, self.weights.is_empty()) {
                 batch.weights.push(self.weights[index[i] as usize]);
             }
+            if let (Labels::Class { index, .. }, Some(class)) = (&self.examples.y, self.last_only) {
+                batch.last_only.push(index[i] == class);
+            }
+        }
+        if let Some(soft) = &mut self.soft {
+            let key = [stream::MIXUP, self.pass as u64, epoch as u64, number as u64];
+            soft.apply(batch, Rng::keyed(self.seed, &key));
         }
         Ok(())
     }

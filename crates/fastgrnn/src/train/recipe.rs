@@ -250,6 +250,9 @@ recipe! {
         /// Time steps from one of these to the next [default: 4]
         #[cfg_attr(feature = "clap", arg(value_name = "STEPS"))]
         earlier_every: usize,
+        /// Whether the loss of the class to be found looks at the last step alone: before it, the word is not over [default: false]
+        #[cfg_attr(feature = "clap", arg(num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "true|false"))]
+        positive_last: bool,
         /// How classes count in the loss; balanced also chooses the epoch by mean F1 instead of accuracy [default: none]
         #[cfg_attr(feature = "clap", arg(value_parser = one_of::<ClassWeight>()))]
         class_weight: ClassWeight,
@@ -262,6 +265,21 @@ recipe! {
         /// Sequences that an epoch draws, without repeats as long as a class lasts [default: as many as there are to train on]
         #[cfg_attr(feature = "clap", arg(value_name = "N"))]
         epoch_draws: usize,
+        /// Share of a target that is taken from its class and divided among all classes [default: 0]
+        #[cfg_attr(feature = "clap", arg(value_name = "SHARE"))]
+        label_smoothing: f64,
+        /// Mix each sequence with another of its batch, and their targets with them, by parts from the beta distribution with this parameter; 0 for not at all [default: 0]
+        #[cfg_attr(feature = "clap", arg(value_name = "ALPHA"))]
+        mixup: f64,
+        /// A trained float model of the same features and classes, of any cell, whose probabilities are learnt beside the labels
+        #[cfg_attr(feature = "clap", arg(value_name = "MODEL"))]
+        teacher: PathBuf,
+        /// Share of the loss that is the teacher's [default: 0.5]
+        #[cfg_attr(feature = "clap", arg(value_name = "SHARE"))]
+        teacher_weight: f64,
+        /// What scores are divided by where student and teacher are compared: higher values say more about the classes that are not the right one [default: 2]
+        #[cfg_attr(feature = "clap", arg(value_name = "X"))]
+        teacher_temperature: f64,
         /// Stop early after this many epochs without a better validation; 0 for never [default: 0]
         #[cfg_attr(feature = "clap", arg(value_name = "EPOCHS", visible_alias = "early-stop"))]
         #[serde(alias = "early-stop")]

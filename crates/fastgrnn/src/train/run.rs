@@ -7,6 +7,7 @@ use super::fold::fingerprint;
 use super::observe::{EpochReport, Observer};
 use super::seed::{Job, METRICS, RESULT, SeedRun, metrics_line};
 use super::summary::{Bytes, SeedRecord, SeedResult, Summary};
+use super::teacher::Teacher;
 use super::{Config, Recipe, TrainError};
 use crate::data::Dataset;
 use crate::files::write_atomic;
@@ -72,6 +73,7 @@ pub fn run(
 ) -> Result<Summary, TrainError> {
     let out = std::path::absolute(&options.out).map_err(io(&options.out))?;
     config.check_memory(data, options.threads)?;
+    let teacher = Teacher::load(config, data, options.threads)?;
     std::fs::create_dir_all(&out).map_err(io(&out))?;
     // Said before the lock is tried: a run that is under way is occupied, too.
     if !options.resume && out.join(CONFIG_FILE).exists() {
@@ -80,8 +82,11 @@ pub fn run(
     let _lock = lock(&out)?;
     open_folder(config, data, &out, options.resume)?;
     let scorer = Scorer::new(&config.network(data), options.threads)?;
-    let (fingerprint, threads) = (fingerprint(data), options.threads);
-    let mut job = Job { config, data, out: &out, fingerprint, scorer, threads, observer };
+    let (mut fingerprint, threads) = (fingerprint(data), options.threads);
+    if let Some(teacher) = &teacher {
+        fingerprint = format!("{fingerprint}-{}", teacher.fingerprint());
+    }
+    let mut job = Job { config, data, out: &out, fingerprint, scorer, teacher, threads, observer };
     let mut records: Vec<SeedRecord> = Vec::new();
     for index in 0..config.seeds {
         let seed = config.seed + index as u64;

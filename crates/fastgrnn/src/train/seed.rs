@@ -9,6 +9,7 @@ use super::optim::{Optim, clip_norm};
 use super::schedule::Rate;
 use super::settings::Refit;
 use super::summary::{SeedRecord, SeedResult};
+use super::teacher::Teacher;
 use super::{Config, TrainError};
 use crate::batch::{Batch, Earlier};
 use crate::cells::Start;
@@ -31,9 +32,10 @@ pub(super) struct Job<'a> {
     pub config: &'a Config,
     pub data: &'a Dataset,
     pub out: &'a Path,
-    /// Fingerprint of the data.
+    /// Fingerprint of the data, and of the teacher if there is one.
     pub fingerprint: String,
     pub scorer: Scorer,
+    pub teacher: Option<Teacher>,
     pub threads: usize,
     pub observer: &'a mut dyn Observer,
 }
@@ -172,6 +174,9 @@ impl<'j, 'a> SeedRun<'j, 'a> {
         let config = self.job.config;
         let (epoch, number) = (self.state.place.epoch, self.state.place.batch);
         fold.fill(&mut self.batch, epoch, number)?;
+        if let Some(teacher) = &mut self.job.teacher {
+            teacher.advise(&mut self.batch, &fold.model.normalizer)?;
+        }
         let State { params, optim, place, .. } = &mut self.state;
         let (now, constraint) = (course.at(optim.steps), &mut place.constraint);
         constraint.enter(now.kind, &self.layout, params);

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use super::super::DataError;
 use super::super::speech::{Background, Pick, Split};
+use super::super::{DataError, Watch};
 use super::Vary;
 use super::cut::to_length;
 use crate::audio::{self, Audio, AudioError, Resampler};
@@ -53,6 +53,7 @@ pub(crate) struct Extract<'a> {
     /// The most bytes of a file.
     pub limit: u64,
     pub vary: &'a Vary,
+    pub watch: Option<&'a Watch>,
 }
 
 type Features = Result<Vec<f32>, AudioError>;
@@ -66,7 +67,7 @@ impl Extract<'_> {
     ) -> Result<(), DataError> {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let resamplers = Mutex::new(HashMap::new());
-        let mut rest = jobs;
+        let (mut rest, mut done) = (jobs, 0);
         while !rest.is_empty() {
             let (batch, after) = rest.split_at(self.batch(rest));
             rest = after;
@@ -83,6 +84,8 @@ impl Extract<'_> {
             for (job, features) in batch.iter().zip(results.into_iter().flatten()) {
                 take(job, features)?;
             }
+            done += batch.len();
+            self.watch.inspect(|watch| watch.tell(done, jobs.len()));
         }
         Ok(())
     }

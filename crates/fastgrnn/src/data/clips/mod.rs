@@ -64,7 +64,7 @@ pub(crate) fn is_recording(name: &str) -> bool {
 /// Reads the folder of recordings, or the one recording, at `path`.
 pub(crate) fn read(path: &Path, request: &Request, role: Role) -> Result<Parts, DataError> {
     request.check_no_columns(&file_name(path))?;
-    let spec = request.features.clone().unwrap_or_default();
+    let spec = request.features.unwrap_or_default();
     let reader = Reader { path, request, spec: &spec, length: length(request, &spec)? };
     let layout = Layout::of(path, role)?;
     match role {
@@ -221,6 +221,7 @@ impl Reader<'_> {
             length: self.length,
             limit: self.request.size_limit,
             vary,
+            watch: self.request.watch.as_ref(),
         };
         let (mut x, mut y, mut ids, mut groups) =
             (Sequences::new(self.spec.dim()), Vec::new(), Vec::new(), Vec::new());
@@ -247,7 +248,7 @@ impl Reader<'_> {
         part.kind = LabelKind::Class;
         part.ids = Some(ids);
         part.group = layout.has_speakers().then_some(groups);
-        part.audio = Some(self.spec.clone());
+        part.audio = Some(*self.spec);
         Ok(Built { part, bad })
     }
 

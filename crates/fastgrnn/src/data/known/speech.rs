@@ -77,7 +77,7 @@ fn noise_folder(folder: &Path) -> Option<PathBuf> {
 /// The clips of the folder: their features, or their audio.
 enum Source {
     Archive(Archive),
-    Audio { clips: Vec<Clip>, paths: Vec<PathBuf>, spec: features::Spec, limit: u64 },
+    Audio { clips: Vec<Clip>, paths: Vec<PathBuf>, spec: features::Spec },
 }
 
 impl Source {
@@ -93,8 +93,8 @@ impl Source {
             return Archive::open(folder, request.size_limit).map(Self::Archive);
         }
         let (clips, paths) = clips::speech(folder)?;
-        let spec = request.features.clone().unwrap_or_default();
-        Ok(Self::Audio { clips, paths, spec, limit: request.size_limit })
+        let spec = request.features.unwrap_or_default();
+        Ok(Self::Audio { clips, paths, spec })
     }
 
     fn clips(&self) -> &[Clip] {
@@ -107,12 +107,17 @@ impl Source {
     fn spec(&self) -> features::Spec {
         match self {
             Self::Archive(_) => features::Spec::default(),
-            Self::Audio { spec, .. } => spec.clone(),
+            Self::Audio { spec, .. } => *spec,
         }
     }
 
     /// The features of `jobs`, in their order.
-    fn features(&self, jobs: &[Job], background: Option<&Background>) -> Result<Sequences, DataError> {
+    fn features(
+        &self,
+        jobs: &[Job],
+        background: Option<&Background>,
+        request: &Request,
+    ) -> Result<Sequences, DataError> {
         let mut x = Sequences::new(self.spec().dim());
         match self {
             Self::Archive(archive) => {
@@ -128,9 +133,10 @@ impl Source {
                     }
                 }
             }
-            Self::Audio { paths, spec, limit, .. } => {
+            Self::Audio { paths, spec, .. } => {
                 let (length, vary) = (Length::Clip(spec.rate() as usize), &Vary::none());
-                let extract = Extract { paths, background, spec, length, limit: *limit, vary };
+                let (limit, watch) = (request.size_limit, request.watch.as_ref());
+                let extract = Extract { paths, background, spec, length, limit, vary, watch };
                 extract.run(jobs, &mut |_, features| {
                     x.push(&features?);
                     Ok(())
@@ -174,7 +180,7 @@ fn read(folder: &Path, request: &Request, set: &Set) -> Result<Found, DataError>
             names = classes;
         }
         let labels = jobs.iter().map(|job| names[job.class].clone()).collect();
-        let x = source.features(&jobs, background.as_ref())?;
+        let x = source.features(&jobs, background.as_ref(), request)?;
         let mut part = Part::new(request.source.clone(), x, RawLabels::Text(labels));
         let name = |job: &Job| match job.pick {
             Pick::Clip(i) => (clips[i].file.clone(), clips[i].speaker().to_owned()),

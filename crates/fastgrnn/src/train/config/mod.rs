@@ -171,6 +171,8 @@ pub struct Config {
     pub earlier_readings: usize,
     /// Time steps from one of these to the next.
     pub earlier_every: usize,
+    /// Whether the loss of the class to be found looks at the last step alone.
+    pub positive_last: bool,
     /// How classes count in the loss.
     pub class_weight: ClassWeight,
     /// The one of two classes that is to be found.
@@ -182,6 +184,21 @@ pub struct Config {
     /// Sequences that an epoch draws; all there are to train on where nothing is said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub epoch_draws: Option<usize>,
+    /// Share of a target that is divided among all classes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label_smoothing: Option<f64>,
+    /// Parameter of the beta distribution that parts of mixed sequences are drawn from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mixup: Option<f64>,
+    /// The model file of a teacher.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub teacher: Option<PathBuf>,
+    /// Share of the loss that is the teacher's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub teacher_weight: Option<f64>,
+    /// Temperature at which student and teacher are compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub teacher_temperature: Option<f64>,
     /// Epochs without a better validation before stopping; 0 for never.
     pub patience: usize,
     /// What happens after validation has chosen an epoch.
@@ -197,11 +214,12 @@ pub struct Config {
 }
 
 /// Keys that say where data lie, how runs are kept and what sizes are held to: they change no
-/// result.
-pub(super) const PLACE_KEYS: [&str; 10] = [
+/// result. Data and teacher are judged by what they hold.
+pub(super) const PLACE_KEYS: [&str; 11] = [
     "dataset",
     "test",
     "data-dir",
+    "teacher",
     "size-limit",
     "checkpoint-every",
     "fit",
@@ -273,6 +291,13 @@ impl Config {
             pixels: self.augment.pixel_shift,
             image: data.image,
         }
+    }
+
+    /// The class whose sequences count in the loss at their last step alone.
+    pub(super) fn last_only(&self, data: &Dataset) -> Option<u32> {
+        let (Labels::Class { names, .. }, true) = (&data.train.y, self.positive_last) else { return None };
+        let found = names.iter().position(|name| Some(name) == self.positive.as_ref());
+        found.map(|class| class as u32)
     }
 
     /// How the validation part is split off.
