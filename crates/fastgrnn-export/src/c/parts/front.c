@@ -6,14 +6,19 @@ FG_ALONE void front_turn(int32_t *z, uint16_t apart, const fg_turn *turn, uint16
 {
     const int32_t *const end = z + n * apart;
 #if defined(FG_THUMB_ASM)
-    /* What the C below says. r4 and r5: real and imaginary part, then their high halves; r6 and r7: low halves. */
-    int32_t c, s, re_low, im_low;
-    const int32_t z_more = 4 * apart - 8, turn_more = 4 * next;
+    /* What the C below says. r4 and r5: real and imaginary part, then their high halves; r6 and r7: low halves.
+       The constants come in registers that the loop needs, and wait in r8 to r10. */
+    uint32_t c = (uint32_t)end, s = (uint32_t)(4 * apart - 8) | (uint32_t)(4 * next) << 16;
     __asm__ volatile(
-        ".syntax unified"           "\n"
+        ".syntax unified"           "\n\t"
+        "mov r10, %[c]"             "\n\t"
+        "lsrs r4, %[s], #16"        "\n\t"
+        "mov r9, r4"                "\n\t"
+        "uxth r4, %[s]"             "\n\t"
+        "mov r8, r4"                "\n"
         "1:"                        "\n\t"
         "ldr %[c], [%[turn]]"       "\n\t"
-        "add %[turn], %[next]"      "\n\t"
+        "add %[turn], r9"           "\n\t"
         "asrs %[s], %[c], #16"      "\n\t"
         "sxth %[c], %[c]"           "\n\t"
         "ldr r4, [%[z]]"            "\n\t"
@@ -24,8 +29,8 @@ FG_ALONE void front_turn(int32_t *z, uint16_t apart, const fg_turn *turn, uint16
         "lsrs r7, r7, #17"          "\n\t"
         "asrs r4, r4, #15"          "\n\t"
         "asrs r5, r5, #15"          "\n\t"
-        "mov %[re_low], r6"         "\n\t"
-        "mov %[im_low], r7"         "\n\t"
+        "mov r11, r6"               "\n\t"
+        "mov r12, r7"               "\n\t"
         "muls r6, %[s]"             "\n\t"
         "muls r7, %[c]"             "\n\t"
         "adds r6, r6, r7"           "\n\t"
@@ -39,20 +44,20 @@ FG_ALONE void front_turn(int32_t *z, uint16_t apart, const fg_turn *turn, uint16
         "muls r4, %[c]"             "\n\t"
         "muls r5, %[s]"             "\n\t"
         "subs r4, r4, r5"           "\n\t"
-        "mov r5, %[re_low]"         "\n\t"
+        "mov r5, r11"               "\n\t"
         "muls r5, %[c]"             "\n\t"
-        "mov r7, %[im_low]"         "\n\t"
+        "mov r7, r12"               "\n\t"
         "muls r7, %[s]"             "\n\t"
         "subs r5, r5, r7"           "\n\t"
         "asrs r5, r5, #15"          "\n\t"
         "adds r4, r4, r5"           "\n\t"
         "stmia %[z]!, {r4, r6}"     "\n\t"
-        "add %[z], %[more]"         "\n\t"
-        "cmp %[z], %[end]"          "\n\t"
+        "add %[z], r8"              "\n\t"
+        "cmp %[z], r10"             "\n\t"
         "bne 1b"                    "\n\t"
-        : [z] "+l"(z), [turn] "+l"(turn), [c] "=&l"(c), [s] "=&l"(s), [re_low] "=&h"(re_low), [im_low] "=&h"(im_low)
-        : [more] "h"(z_more), [next] "h"(turn_more), [end] "h"(end)
-        : "r4", "r5", "r6", "r7", "cc", "memory");
+        : [z] "+l"(z), [turn] "+l"(turn), [c] "+l"(c), [s] "+l"(s)
+        :
+        : "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "cc", "memory");
 #else
     do {
         const int32_t c = turn->c, s = turn->s;
@@ -71,24 +76,29 @@ FG_ALONE void front_turn(int32_t *z, uint16_t apart, const fg_turn *turn, uint16
 FG_ALONE void front_fours(int32_t *z, uint16_t apart, uint16_t next, uint16_t n)
 {
     int32_t *const end = z + n * next;
-    int32_t *b = z + apart, *c = b + apart, *d = c + apart;
+    int32_t *b = z + apart;
 #if defined(FG_THUMB_ASM)
-    /* What the C below says, by 16 additions. */
-    int32_t odd_re, odd_im, rest_re;
-    const int32_t more = 4 * next - 8;
+    /* What the C below says. In r10 to r12: odd_re, odd_im, rest_re. The constants come in the registers of c and d,
+       and wait in r8 and r9. */
+    uint32_t c = (uint32_t)end, d = (uint32_t)(4 * next - 8);
     __asm__ volatile(
-        ".syntax unified"           "\n"
+        ".syntax unified"           "\n\t"
+        "mov r8, %[d]"              "\n\t"
+        "mov r9, %[c]"              "\n\t"
+        "subs r4, %[b], %[z]"       "\n\t"
+        "adds %[c], %[b], r4"       "\n\t"
+        "adds %[d], %[c], r4"       "\n"
         "1:"                        "\n\t"
         "ldr r4, [%[z]]"            "\n\t"
         "ldr r5, [%[c]]"            "\n\t"
         "subs r6, r4, r5"           "\n\t"
         "adds r4, r4, r5"           "\n\t"
-        "mov %[odd_re], r6"         "\n\t"
+        "mov r10, r6"               "\n\t"
         "ldr r5, [%[b]]"            "\n\t"
         "ldr r6, [%[d]]"            "\n\t"
         "subs r7, r5, r6"           "\n\t"
         "adds r5, r5, r6"           "\n\t"
-        "mov %[rest_re], r7"        "\n\t"
+        "mov r12, r7"               "\n\t"
         "subs r6, r4, r5"           "\n\t"
         "adds r7, r4, r5"           "\n\t"
         "ldr r4, [%[c], #4]"        "\n\t"
@@ -97,7 +107,7 @@ FG_ALONE void front_fours(int32_t *z, uint16_t apart, uint16_t next, uint16_t n)
         "stmia %[z]!, {r7}"         "\n\t"
         "subs r6, r5, r4"           "\n\t"
         "adds r4, r4, r5"           "\n\t"
-        "mov %[odd_im], r6"         "\n\t"
+        "mov r11, r6"               "\n\t"
         "ldr r5, [%[b], #4]"        "\n\t"
         "ldr r7, [%[d], #4]"        "\n\t"
         "subs r6, r5, r7"           "\n\t"
@@ -106,27 +116,27 @@ FG_ALONE void front_fours(int32_t *z, uint16_t apart, uint16_t next, uint16_t n)
         "subs r4, r4, r5"           "\n\t"
         "stmia %[z]!, {r7}"         "\n\t"
         "stmia %[c]!, {r4}"         "\n\t"
-        "mov r4, %[odd_re]"         "\n\t"
+        "mov r4, r10"               "\n\t"
         "adds r5, r4, r6"           "\n\t"
         "subs r4, r4, r6"           "\n\t"
-        "mov r6, %[odd_im]"         "\n\t"
-        "mov r7, %[rest_re]"        "\n\t"
+        "mov r6, r11"               "\n\t"
+        "mov r7, r12"               "\n\t"
         "subs r6, r6, r7"           "\n\t"
         "lsls r7, r7, #1"           "\n\t"
         "adds r7, r7, r6"           "\n\t"
         "stmia %[b]!, {r5, r6}"     "\n\t"
         "stmia %[d]!, {r4, r7}"     "\n\t"
-        "add %[z], %[more]"         "\n\t"
-        "add %[b], %[more]"         "\n\t"
-        "add %[c], %[more]"         "\n\t"
-        "add %[d], %[more]"         "\n\t"
-        "cmp %[z], %[end]"          "\n\t"
+        "add %[z], r8"              "\n\t"
+        "add %[b], r8"              "\n\t"
+        "add %[c], r8"              "\n\t"
+        "add %[d], r8"              "\n\t"
+        "cmp %[z], r9"              "\n\t"
         "bne 1b"                    "\n\t"
-        : [z] "+l"(z), [b] "+l"(b), [c] "+l"(c), [d] "+l"(d), [odd_re] "=&h"(odd_re), [odd_im] "=&h"(odd_im),
-          [rest_re] "=&h"(rest_re)
-        : [more] "h"(more), [end] "h"(end)
-        : "r4", "r5", "r6", "r7", "cc", "memory");
+        : [z] "+l"(z), [b] "+l"(b), [c] "+l"(c), [d] "+l"(d)
+        :
+        : "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "cc", "memory");
 #else
+    int32_t *c = b + apart, *d = c + apart;
     do {
         const int32_t odd_re = z[0] - c[0], odd_im = z[1] - c[1];
         const int32_t even_re = z[0] + c[0], even_im = z[1] + c[1];
