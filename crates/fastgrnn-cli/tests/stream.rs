@@ -36,7 +36,8 @@ fn noise(samples: usize, rng: &mut Rng) -> Vec<i16> {
 
 fn wav(samples: &[i16]) -> Vec<u8> {
     let size = 2 * samples.len() as u32;
-    let mut bytes = [b"RIFF".as_slice(), &(36 + size).to_le_bytes(), b"WAVEfmt \x10\0\0\0\x01\0\x01\0"].concat();
+    let mut bytes =
+        [b"RIFF".as_slice(), &(36 + size).to_le_bytes(), b"WAVEfmt \x10\0\0\0\x01\0\x01\0"].concat();
     bytes.extend(RATE.to_le_bytes());
     bytes.extend((2 * RATE).to_le_bytes());
     bytes.extend(b"\x02\0\x10\0data");
@@ -167,7 +168,10 @@ fn stream_eval_chooses_counts_and_saves() {
     let args = "stream-eval own.safetensors --dataset sounds --minutes 2 --targets 5 --seed 3 --audio sounds \
                 --det det.svg --save";
     let found = json(folder, &args.split_whitespace().collect::<Vec<_>>());
-    has_keys(&found, &["dataset", "seed", "snr", "detector", "validation", "stream", "negatives", "det", "audio"]);
+    has_keys(
+        &found,
+        &["dataset", "seed", "snr", "detector", "validation", "stream", "negatives", "det", "audio"],
+    );
     has_keys(&found, &["bytes", "macs_per_frame", "tolerance", "frames_per_second", "det_targets"]);
     let stream = &found["stream"];
     has_keys(
@@ -203,11 +207,14 @@ fn mistakes_are_told_with_what_to_do() {
     let folder = trained();
     let fails = |args: &[&str], code: i32, parts: &[&str]| fails(folder, args, code, parts);
     fails(&["stream", "model.safetensors"], 2, &["--wav", "--stdin", "--mic"]);
-    fails(&["stream", "run/model.safetensors", "--wav", "words.wav"], 2, &["float model", "fastgrnn quantize"]);
+    fails(
+        &["stream", "run/model.safetensors", "--wav", "words.wav"],
+        2,
+        &["float model", "fastgrnn quantize"],
+    );
     fails(&["stream", "model.safetensors", "--wav", "no.wav"], 1, &["no.wav"]);
-    let with = |flags: &[&'static str]| {
-        [&["stream", "model.safetensors", "--wav", "words.wav"][..], flags].concat()
-    };
+    let with =
+        |flags: &[&'static str]| [&["stream", "model.safetensors", "--wav", "words.wav"][..], flags].concat();
     fails(&with(&["--threshold", "0"]), 2, &["--threshold", "above 0"]);
     fails(&with(&["--smoothing", "11"]), 2, &["--smoothing"]);
     fails(&with(&["--keywords", "falling"]), 1, &["'falling'", "rising"]);

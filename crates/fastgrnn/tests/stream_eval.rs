@@ -138,7 +138,9 @@ fn sound_and_features_of_one_plan_are_alike() {
     let correlation = product / spread(sound, ms) / spread(features, mf);
     // Not 1: where word and noise are as loud, their phases decide, which log-mel does not know.
     assert!(correlation > 0.95 && (ms - mf).abs() < 0.3, "{correlation} {ms} {mf}");
-    assert!((0..3).all(|i| recordings.word_end(i).abs_diff(Words::new(&model, &examples, None).word_end(i)) <= 3));
+    assert!(
+        (0..3).all(|i| recordings.word_end(i).abs_diff(Words::new(&model, &examples, None).word_end(i)) <= 3)
+    );
 }
 
 #[test]
