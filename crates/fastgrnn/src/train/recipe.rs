@@ -280,6 +280,9 @@ recipe! {
         /// What scores are divided by where student and teacher are compared: higher values say more about the classes that are not the right one [default: 2]
         #[cfg_attr(feature = "clap", arg(value_name = "X"))]
         teacher_temperature: f64,
+        /// Decay of a moving average of the parameters, such as 0.999, that validation and the result take in their place; 0 for none [default: 0]
+        #[cfg_attr(feature = "clap", arg(value_name = "DECAY"))]
+        ema: f64,
         /// Stop early after this many epochs without a better validation; 0 for never [default: 0]
         #[cfg_attr(feature = "clap", arg(value_name = "EPOCHS", visible_alias = "early-stop"))]
         #[serde(alias = "early-stop")]

@@ -163,6 +163,8 @@ impl Config {
         number((0.0..1.0).contains(&self.momentum), "momentum", self.momentum, share)?;
         let (smoothing, weight) = (self.label_smoothing.unwrap_or(0.0), self.teacher_weight.unwrap_or(0.5));
         number((0.0..1.0).contains(&smoothing), "label-smoothing", smoothing, share)?;
+        let ema = self.ema.unwrap_or(0.0);
+        number((0.0..1.0).contains(&ema), "ema", ema, share)?;
         let part = "it must be between 0 and 1";
         number((0.0..=1.0).contains(&weight), "teacher-weight", weight, part)?;
         let (alpha, heat) = (self.mixup.unwrap_or(0.0), self.teacher_temperature.unwrap_or(1.0));

@@ -144,6 +144,7 @@ impl Recipe {
             teacher: r.teacher.clone(),
             teacher_weight: r.teacher_weight.or(r.teacher.as_ref().map(|_| WEIGHT)),
             teacher_temperature: r.teacher_temperature.or(r.teacher.as_ref().map(|_| TEMPERATURE)),
+            ema: r.ema,
             patience: r.patience.unwrap_or(0),
             refit: r.refit.unwrap_or_default(),
             seed,

@@ -199,6 +199,9 @@ pub struct Config {
     /// Temperature at which student and teacher are compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub teacher_temperature: Option<f64>,
+    /// Decay of a moving average of the parameters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ema: Option<f64>,
     /// Epochs without a better validation before stopping; 0 for never.
     pub patience: usize,
     /// What happens after validation has chosen an epoch.
