@@ -177,14 +177,18 @@ fn filled(template: &str, name: &str, spec: &Spec, table_bytes: usize, detects: 
     // A value is not searched for keys.
     let (step, heard, start, use_of) = match detects {
         true => (
-            format!("audio->heard = {name}_listen(&audio->state, &audio->detector, audio->row, &audio->confidence);"),
+            format!(
+                "audio->heard = {name}_listen(&audio->state, &audio->detector, audio->row, &audio->confidence);"
+            ),
             format!(
                 "    {name}_detector detector;
     int32_t heard; /* the class that was heard in the last frame, or -1 */
     uint16_t confidence; /* its smoothed posterior, 32768 for certainty */
 "
             ),
-            format!("    {name}_detector_init(&audio->detector);\n    audio->heard = -1;\n    audio->confidence = 0;\n"),
+            format!(
+                "    {name}_detector_init(&audio->detector);\n    audio->heard = -1;\n    audio->confidence = 0;\n"
+            ),
             "audio.heard is the class that was heard, or -1".to_owned(),
         ),
         false => (
