@@ -24,7 +24,7 @@ pub(super) struct FrontCode {
 }
 
 /// The front end of a spec in front of the network `name`.
-pub(super) fn code(name: &str, spec: &Spec, detects: bool) -> FrontCode {
+pub(super) fn code(name: &str, spec: &Spec, keywords: Option<usize>) -> FrontCode {
     let tables = Tables::new(spec);
     let view = tables.view();
     let points = spec.fft() / 2;
@@ -66,7 +66,9 @@ pub(super) fn code(name: &str, spec: &Spec, detects: bool) -> FrontCode {
     let macros = macros.map(|(name, value)| format!("#define FRONT_{name} {value}\n"));
     let cuts =
         [0_u32, 4, 8, 12, 16].map(|cut| format!("#define FRONT_CUT_{cut} {}\n", stored(cut, view.drop)));
-    let filled = |template: &str| filled(template, name, spec, text.bytes, detects);
+    // Sums, counters, what was heard, and padding.
+    let detector = keywords.map_or(0, |n| 4 * n + 16);
+    let filled = |template: &str| filled(template, name, spec, text.bytes, keywords.is_some());
     FrontCode {
         header: filled(include_str!("parts/push.h")),
         functions: format!(
@@ -78,7 +80,7 @@ pub(super) fn code(name: &str, spec: &Spec, detects: bool) -> FrontCode {
         ),
         push: format!("\n#if !defined(__AVR__)\n{}#endif\n", filled(include_str!("parts/push.c"))),
         table_bytes: text.bytes,
-        ram_bytes: 4 * view.spectrum_len() + 2 * (view.samples_len() + view.row_len()) + 4,
+        ram_bytes: 4 * view.spectrum_len() + 2 * (view.samples_len() + view.row_len()) + 4 + detector,
     }
 }
 

@@ -117,7 +117,8 @@ pub fn c_source(network: &IntegerNetwork, options: &COptions) -> Result<CSource,
     if let Some(detector) = &options.detector {
         detector.view().check(network.meaning, network.head_biases.len())?;
     }
-    let front = options.front.map(|spec| front::code(name, &spec, options.detector.is_some()));
+    let keywords = options.detector.as_ref().map(|detector| detector.keywords.len());
+    let front = options.front.map(|spec| front::code(name, &spec, keywords));
 
     let mut tables = Tables::default();
     let mut curves = curve::Curves::default();
