@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn a_class_without_sequences_leaves_its_share_to_the_others() {
         let share = "rare=0.5".parse().unwrap();
-        let without: Vec<u32> = (0..100).filter(|i| !i.is_multiple_of(10)).collect();
+        let without: Vec<u32> = (0..100u32).filter(|i| !i.is_multiple_of(10)).collect();
         assert_eq!(epoch(&Draws::new(&labels(), &without, Some(&share), 40), 0, 0).len(), 40);
         let only: Vec<u32> = (0..100).step_by(10).collect();
         assert_eq!(epoch(&Draws::new(&labels(), &only, Some(&share), 40), 0, 0).len(), 40);
