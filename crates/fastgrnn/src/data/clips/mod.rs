@@ -128,9 +128,13 @@ impl Reader<'_> {
             Length::Clip(samples) | Length::AtLeast(samples) => samples,
         };
         let silence = share("--silence-share", request.silence_share)?;
+        let mut bad = Vec::new();
         let background = match &layout.noise {
             noise if noise.is_empty() || silence == 0.0 && copies == 0 => None,
-            noise => Some(Background::of(noise.iter().map(|name| self.root().join(name)), self.spec, clip)?),
+            noise => {
+                let paths = noise.iter().map(|name| self.root().join(name));
+                Some(Background::of(paths, self.spec, clip, request.skip_bad.then_some(&mut bad))?)
+            }
         };
         let (words, unknown) = (self.words(&layout)?, share("--unknown-share", request.unknown_share)?);
         let silence = if background.is_some() { silence } else { 0.0 };
@@ -167,6 +171,7 @@ impl Reader<'_> {
             built.bad.extend(test.bad);
             test.part
         });
+        built.bad.extend(bad);
         self.mention(&mut built)?;
         let mut train = built.part;
         train.background = background.map(|noise| noise.frames(Split::Train));
