@@ -303,6 +303,11 @@ impl Config {
         found.map(|class| class as u32)
     }
 
+    /// Whether augmentation changes the length of sequences.
+    pub(super) fn varies(&self) -> bool {
+        (self.augment.crop > 0.0 && self.augment.crop < 1.0) || self.augment.lead_in > 0
+    }
+
     /// How the validation part is split off.
     pub fn split_by(&self) -> SplitBy {
         if self.val_group { SplitBy::Group } else { SplitBy::Stratified }
