@@ -32,6 +32,9 @@ pub struct Config {
     /// A test set apart.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub test: Option<PathBuf>,
+    /// Whether there was a test set apart.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test_apart: Option<bool>,
     /// Where known sets lie.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data_dir: Option<PathBuf>,
