@@ -47,6 +47,14 @@ pub enum BoardError {
         /// Bytes there are.
         available: usize,
     },
+    /// No front end for sound, or a board without room for one.
+    #[error("the board {board} is not fed sound: {why}")]
+    NoSound {
+        /// The board.
+        board: &'static str,
+        /// Why not.
+        why: &'static str,
+    },
     /// More than the emulated machine has, though the board may have it.
     #[error(
         "the test image does not fit the machine '{machine}' that stands for the board {board}: {output}"

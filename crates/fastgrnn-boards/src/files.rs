@@ -10,11 +10,13 @@ macro_rules! sources {
 pub(crate) const FIRMWARE: &[(&str, &str)] = sources![
     "aarch64.s",
     "app.c",
+    "app_sound.c",
     "bare.ld",
     "cortexm.s",
     "empty.c",
     "feed.c",
     "feed_avr.c",
+    "feed_sound.c",
     "host.h",
     "linux.c",
     "linux_start.c",

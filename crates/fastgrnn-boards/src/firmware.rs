@@ -14,6 +14,15 @@ const CHECKED: [&str; 7] =
 /// The name of the image that is run.
 pub(crate) const TEST_IMAGE: &str = "test.elf";
 
+/// What firmware is fed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fed {
+    /// Frames of counts.
+    Frames,
+    /// Samples, for the front end to make frames of.
+    Sound,
+}
+
 /// What was built.
 pub(crate) struct Firmware {
     /// Bytes of the state.
@@ -30,7 +39,13 @@ pub(crate) struct Firmware {
 
 /// Builds both images. An application that the board has no room for is refused before the other is
 /// linked.
-pub(crate) fn build(work: &Work, spec: &Spec, flag: &str, source: &CSource) -> Result<Firmware, BoardError> {
+pub(crate) fn build(
+    work: &Work,
+    spec: &Spec,
+    flag: &str,
+    source: &CSource,
+    fed: Fed,
+) -> Result<Firmware, BoardError> {
     check_tables(work, source)?;
     let features = defined(source, "MODEL_FEATURES")?;
     let outputs = defined(source, "MODEL_OUTPUTS")?;
@@ -38,19 +53,20 @@ pub(crate) fn build(work: &Work, spec: &Spec, flag: &str, source: &CSource) -> R
     work.write_all(&[("model.h", &source.header), ("model.c", &source.source)])?;
     let tools = Tools { work, spec, flag };
     let model = tools.compile("model.c")?;
+    let (app, feed) = match fed {
+        Fed::Frames => ("app.c", "feed.c"),
+        Fed::Sound => ("app_sound.c", "feed_sound.c"),
+    };
     let (feeding, start, always): (&[&str], &[&str], &[&str]) = match spec.emulator {
         Emulator::Simavr => (&["feed_avr.c"], &[], &[]),
-        Emulator::Linux { .. } => (&["feed.c", "linux.c"], &["linux_start.c"], &["memory.c"]),
-        Emulator::Machine { start, .. } => (&["feed.c", "semihost.c"], &[], &["memory.c", start]),
+        Emulator::Linux { .. } => (&[feed, "linux.c"], &["linux_start.c"], &["memory.c"]),
+        Emulator::Machine { start, .. } => (&[feed, "semihost.c"], &[], &["memory.c", start]),
     };
     let compile = |files: &[&str]| files.iter().map(|f| tools.compile(f)).collect::<Result<Vec<_>, _>>();
     let (feeding, start, always) = (compile(feeding)?, compile(start)?, compile(always)?);
     let rest = [start, always.clone()].concat();
-    let app = tools.link(
-        "app.elf",
-        &[vec![model.clone(), tools.compile("app.c")?], rest.clone()].concat(),
-        true,
-    )?;
+    let app =
+        tools.link("app.elf", &[vec![model.clone(), tools.compile(app)?], rest.clone()].concat(), true)?;
     let empty = tools.link("empty.elf", &[vec![tools.compile("empty.c")?], rest].concat(), true)?;
     check_room(work, &app)?;
     tools.link(TEST_IMAGE, &[vec![model], feeding, always].concat(), false)?;

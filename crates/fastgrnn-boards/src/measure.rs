@@ -3,7 +3,7 @@
 use crate::BoardError;
 use crate::counts::{Counts, Cycles};
 use crate::emulate::{How, Run, emulate};
-use crate::firmware::{Firmware, build};
+use crate::firmware::{Fed, Firmware, build};
 use crate::outcome::{Outcome, encode, hash};
 use crate::report::{BoardReport, Compare, mismatches};
 use crate::spec::{Emulator, Spec, missing_tools, spec};
@@ -80,7 +80,7 @@ fn in_folder(
     let (board, spec) = (work.board, spec(work.board));
     let optimize = options.optimize.unwrap_or(spec.favours);
     let flag = spec.optimization(optimize);
-    let firmware = build(work, &spec, flag, source)?;
+    let firmware = build(work, &spec, flag, source, Fed::Frames)?;
     if let Some((window, outcome)) =
         expected.iter().enumerate().find(|(_, o)| o.scores.len() != firmware.outputs)
     {
@@ -102,7 +102,7 @@ pub fn has_wait_states(board: Board) -> bool {
 }
 
 /// The board's own wait states; none where its flash has none or there is no model.
-fn wait_states(spec: &Spec) -> Option<u32> {
+pub(crate) fn wait_states(spec: &Spec) -> Option<u32> {
     match &spec.emulator {
         Emulator::Machine { cycles, .. } if cycles.flash != "none" => Some(cycles.wait_states),
         _ => None,
@@ -110,7 +110,7 @@ fn wait_states(spec: &Spec) -> Option<u32> {
 }
 
 /// Variables and stack share the RAM.
-fn check_stack(board: Board, firmware: &Firmware, stack: usize) -> Result<(), BoardError> {
+pub(crate) fn check_stack(board: Board, firmware: &Firmware, stack: usize) -> Result<(), BoardError> {
     let facts = board.facts();
     let needed = firmware.app.ram() + stack;
     match facts.ram {
@@ -179,5 +179,6 @@ fn report(
         optimize: "",
         compiler_flag: "",
         emulator: spec.emulator_name(),
+        sound: None,
     }
 }

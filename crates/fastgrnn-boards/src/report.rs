@@ -68,6 +68,9 @@ pub struct BoardReport {
     pub compiler_flag: &'static str,
     /// What ran it.
     pub emulator: &'static str,
+    /// The same network behind its front end, fed sound; for models that listen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sound: Option<crate::SoundReport>,
 }
 
 /// A value that is not the host's.

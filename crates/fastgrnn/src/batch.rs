@@ -43,6 +43,20 @@ impl Earlier {
     }
 }
 
+/// What a larger network says about the rows, and how much that counts.
+///
+/// The loss of a row is `(1 − weight)` times that of its own target plus `weight · temperature²`
+/// times that of the teacher's, with all scores divided by `temperature`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Teacher {
+    /// Its probabilities at `temperature`, `outputs` a row; empty where there is no teacher.
+    pub rows: Vec<f32>,
+    /// Share of the loss that is the teacher's, from 0 to 1.
+    pub weight: f32,
+    /// What scores are divided by before they become probabilities, above 0.
+    pub temperature: f32,
+}
+
 /// Sequences, their targets and weights.
 #[derive(Clone, Debug)]
 pub struct Batch {
@@ -51,6 +65,11 @@ pub struct Batch {
     offsets: Vec<usize>,
     /// Targets of the rows; ignored by a forward pass.
     pub targets: Targets,
+    /// Where targets lie between classes: the share of each class, `outputs` a row (of a single
+    /// output, that of class 1). Empty means that a row is of its class alone.
+    pub soft: Vec<f32>,
+    /// A teacher's say in the loss.
+    pub teacher: Teacher,
     /// Weight of each sequence in the loss; empty means 1 for all.
     pub weights: Vec<f32>,
     /// Steps before the last that count in the loss; kept by [`clear`](Self::clear).
@@ -70,6 +89,8 @@ impl Batch {
             x: Vec::new(),
             offsets: vec![0],
             targets: Targets::Class(Vec::new()),
+            soft: Vec::new(),
+            teacher: Teacher { rows: Vec::new(), weight: 0.0, temperature: 1.0 },
             weights: Vec::new(),
             earlier: Earlier::default(),
             last_only: Vec::new(),
@@ -83,6 +104,8 @@ impl Batch {
         self.offsets.truncate(1);
         self.weights.clear();
         self.last_only.clear();
+        self.soft.clear();
+        self.teacher.rows.clear();
         self.initial.clear();
         match &mut self.targets {
             Targets::Class(v) => v.clear(),
@@ -98,6 +121,9 @@ impl Batch {
         self.weights.clone_from(&other.weights);
         self.earlier = other.earlier;
         self.last_only.clone_from(&other.last_only);
+        self.soft.clone_from(&other.soft);
+        self.teacher.rows.clone_from(&other.teacher.rows);
+        (self.teacher.weight, self.teacher.temperature) = (other.teacher.weight, other.teacher.temperature);
         self.initial.clone_from(&other.initial);
         match (&mut self.targets, &other.targets) {
             (Targets::Class(to), Targets::Class(from)) => to.clone_from(from),

@@ -86,6 +86,28 @@ impl Rng {
         (radius * cos, radius * sin)
     }
 
+    /// A value from the symmetric beta distribution, between 0 and 1; `alpha` must be above 0.
+    pub fn beta(&mut self, alpha: f64) -> f64 {
+        let (a, b) = (self.log_gamma_variate(alpha), self.log_gamma_variate(alpha));
+        1.0 / (1.0 + (b - a).exp())
+    }
+
+    /// The logarithm of a gamma variate of shape `alpha`, by Marsaglia and Tsang's rejection. In
+    /// logarithms, because for small shapes the variate itself is 0 to machine precision.
+    fn log_gamma_variate(&mut self, alpha: f64) -> f64 {
+        // Their method is for shapes from 1; U^(1/alpha) brings the next shape down to this one.
+        let d = alpha + 1.0 - 1.0 / 3.0;
+        let c = 1.0 / (9.0 * d).sqrt();
+        loop {
+            let x = self.normal();
+            let v = (1.0 + c * x).powi(3);
+            let u = 1.0 - self.uniform();
+            if v > 0.0 && u.ln() < 0.5 * x * x + d - d * v + d * v.ln() {
+                return (d * v).ln() + (1.0 - self.uniform()).ln() / alpha;
+            }
+        }
+    }
+
     /// Puts `items` into a random order.
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for i in (1..items.len()).rev() {
@@ -117,6 +139,8 @@ pub(crate) mod stream {
     pub const SPEECH: u64 = 9;
     /// Streams to listen to.
     pub const LISTEN: u64 = 10;
+    /// Partners and parts of mixed sequences.
+    pub const MIXUP: u64 = 11;
     /// Validation splits.
     pub const SPLIT: u64 = 0x5b17;
 }
@@ -133,6 +157,21 @@ mod tests {
         let mean = draws.iter().sum::<f64>() / n as f64;
         let variance = draws.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n as f64;
         assert!(mean.abs() < 0.01 && (variance - 1.0).abs() < 0.02, "{mean} {variance}");
+    }
+
+    #[test]
+    fn beta_has_mean_one_half_and_the_variance_of_its_parameter() {
+        for alpha in [0.1, 0.4, 1.0, 3.0] {
+            let mut rng = Rng::new(2);
+            let draws: Vec<f64> = (0..40_000).map(|_| rng.beta(alpha)).collect();
+            assert!(draws.iter().all(|v| (0.0..=1.0).contains(v)));
+            let mean = draws.iter().sum::<f64>() / 4e4;
+            let variance = draws.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / 4e4;
+            let expected = 1.0 / (4.0 * (2.0 * alpha + 1.0));
+            assert!((mean - 0.5).abs() < 0.01, "{alpha}: {mean}");
+            assert!((variance / expected - 1.0).abs() < 0.03, "{alpha}: {variance}, not {expected}");
+        }
+        assert!((0..100).all(|i| Rng::new(i).beta(1e-4).is_finite()));
     }
 
     #[test]

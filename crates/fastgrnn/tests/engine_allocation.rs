@@ -1,6 +1,6 @@
 //! A training step allocates nothing once its buffers have grown, on any thread.
 
-use fastgrnn::batch::{Batch, Targets};
+use fastgrnn::batch::{Batch, Targets, Teacher};
 use fastgrnn::cells::{CELLS, Cell, Start};
 use fastgrnn::engine::{Engine, Loss};
 use fastgrnn::net::Network;
@@ -47,7 +47,9 @@ fn batch(rng: &mut Rng) -> Batch {
 #[test]
 fn a_warm_training_step_allocates_nothing() {
     let mut rng = Rng::new(1);
-    let batches = [batch(&mut rng), batch(&mut rng)];
+    let mut batches = [batch(&mut rng), batch(&mut rng)];
+    batches[1].soft = vec![0.25; 160];
+    batches[1].teacher = Teacher { rows: vec![0.25; 160], weight: 0.5, temperature: 2.0 };
     for declaration in CELLS {
         for rank in [None, Some(3)] {
             let layers = vec![

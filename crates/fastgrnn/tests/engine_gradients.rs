@@ -7,7 +7,7 @@ use fastgrnn::engine::{self, Engine, Isa, Loss};
 use fastgrnn::net::{Network, Readout};
 use fastgrnn::reference;
 use fastgrnn::rng::Rng;
-use support::{LOSSES, kinds, network, nonlinearities, norm, off_kinks, relative_error, widen};
+use support::{LOSSES, kinds, network, nonlinearities, norm, off_kinks, relative_error, soften, widen};
 
 /// Far enough from a kink that f32 rounding does not cross it.
 const MARGIN: f64 = 2e-5;
@@ -137,6 +137,52 @@ fn gradients_equal_the_reference_for_piecewise_linear_cells_in_full_tiles() {
         let net = network(&cell, 1, LOW, 3, Readout::Last);
         let (params, batch) = off_kinks(&net, &lengths(37, 4), Loss::default(), false, 2e-6);
         check(&net, &params, &batch, Loss::default());
+    }
+}
+
+#[test]
+fn gradients_equal_the_reference_for_targets_between_classes_and_a_teacher() {
+    let mut rng = Rng::new(12);
+    for (loss, outputs) in [(LOSSES[0], 12), (LOSSES[0], 2), (LOSSES[1], 4), (LOSSES[1], 1)] {
+        for (i, (soft, taught)) in [(true, false), (false, true), (true, true)].into_iter().enumerate() {
+            for readout in [Readout::Last, Readout::Every] {
+                let net = network(&Cell::new(CellKind::FastGrnn, 4, 9), 1 + i % 2, LOW, outputs, readout);
+                let (params, mut batch) = off_kinks(&net, &lengths(37, 5), loss, i > 0, 0.0);
+                let rows = if readout == Readout::Last { 37 } else { batch.total_steps() };
+                soften(&mut batch, outputs, rows, soft, taught, &mut rng);
+                check(&net, &params, &batch, loss);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_class_as_shares_and_a_teacher_without_weight_change_nothing_but_rounding() {
+    let net = network(&Cell::new(CellKind::FastGrnn, 4, 9), 1, FULL, 3, Readout::Last);
+    let (params, mut batch) = off_kinks(&net, &[4; 20], LOSSES[0], false, 0.0);
+    let plain = run(&net, 1, engine::available_isas()[0], &params, &batch, LOSSES[0]);
+    let Targets::Class(classes) = &batch.targets else { panic!("classes") };
+    batch.soft = classes.iter().flat_map(|&c| (0..3).map(move |k| f32::from(k == c))).collect();
+    batch.teacher = fastgrnn::batch::Teacher { rows: vec![1.0 / 3.0; 60], weight: 0.0, temperature: 3.0 };
+    let soft = run(&net, 1, engine::available_isas()[0], &params, &batch, LOSSES[0]);
+    assert!((plain.loss - soft.loss).abs() < 1e-6);
+    assert!(relative_error(&widen(&soft.gradient), &widen(&plain.gradient), 1e-6) < 1e-5);
+}
+
+#[test]
+fn soft_targets_of_the_wrong_size_or_for_numbers_are_refused() {
+    let net = network(&Cell::new(CellKind::FastGrnn, 4, 9), 1, FULL, 3, Readout::Last);
+    let mut engine = Engine::new(&net, 1).unwrap();
+    for (loss, soft, part) in [
+        (LOSSES[0], 5, "5 soft targets for 2 rows of 3 outputs"),
+        (LOSSES[2], 6, "soft targets are shares of classes"),
+        (LOSSES[1], 6, "soft targets are shares of classes"),
+    ] {
+        let (params, mut batch) = off_kinks(&net, &[4; 2], loss, false, 0.0);
+        batch.soft = vec![0.5; soft];
+        let mut gradient = vec![0.0; params.len()];
+        let error = engine.gradient(&params, &batch, loss, &mut gradient).unwrap_err();
+        assert!(error.to_string().contains(part), "{error}");
     }
 }
 

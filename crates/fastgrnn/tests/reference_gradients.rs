@@ -7,7 +7,7 @@ use fastgrnn::engine::Loss;
 use fastgrnn::net::{Network, Readout};
 use fastgrnn::reference;
 use fastgrnn::rng::Rng;
-use support::{LOSSES, kinds, network, nonlinearities, norm, off_kinks, relative_error, widen};
+use support::{LOSSES, kinds, network, nonlinearities, norm, off_kinks, relative_error, soften, widen};
 
 /// Compares the gradient of every tensor with central differences, to 1e-6 of its norm.
 fn check(net: &Network, params: &[f64], batch: &Batch, loss: Loss) {
@@ -70,6 +70,22 @@ fn backward_equals_central_differences_for_every_loss_and_readout() {
             for loss in LOSSES {
                 let net = network(&Cell::new(kind, 2, 3), 1, (None, None), 2, readout);
                 let (params, batch) = off_kinks(&net, &[3, 1, 4], loss, true, 1e-3);
+                check(&net, &widen(&params), &batch, loss);
+            }
+        }
+    }
+}
+
+#[test]
+fn backward_equals_central_differences_for_targets_between_classes_and_a_teacher() {
+    let mut rng = Rng::new(11);
+    for readout in [Readout::Last, Readout::Every] {
+        for (loss, outputs) in [(LOSSES[0], 3), (LOSSES[0], 2), (LOSSES[1], 3), (LOSSES[1], 1)] {
+            for (soft, taught) in [(true, false), (false, true), (true, true)] {
+                let net = network(&Cell::new(CellKind::FastGrnn, 2, 3), 1, (None, None), outputs, readout);
+                let (params, mut batch) = off_kinks(&net, &[3, 1, 4], loss, true, 1e-3);
+                let rows = if readout == Readout::Last { 3 } else { 8 };
+                soften(&mut batch, outputs, rows, soft, taught, &mut rng);
                 check(&net, &widen(&params), &batch, loss);
             }
         }

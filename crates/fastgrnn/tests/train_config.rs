@@ -159,7 +159,10 @@ fn every_key_of_a_configuration_is_a_key_of_a_recipe() {
     let optional =
         [&optional[..], &["group-col", "columns", "drop", "size-limit", "decay-every", "input-lsb"]].concat();
     let optional = [&optional[..], &["fit", "max-flash", "max-ram", "max-ms", "board"]].concat();
-    let optional = [&optional[..], &["class-share", "epoch-draws", "positive"]].concat();
+    let optional =
+        [&optional[..], &["class-share", "epoch-draws", "positive", "label-smoothing", "mixup", "teacher"]]
+            .concat();
+    let optional = [&optional[..], &["teacher-weight", "teacher-temperature", "ema"]].concat();
     for key in keys.iter().filter(|key| !optional.contains(&key.as_str())) {
         assert!(table.contains_key(key), "{key}");
     }
@@ -168,8 +171,12 @@ fn every_key_of_a_configuration_is_a_key_of_a_recipe() {
 #[test]
 fn a_model_file_carries_no_paths() {
     let data = classes(60, 2, 5);
-    let recipe =
-        Recipe { dataset: Some("/secret/place".into()), test: Some("/secret/test".into()), ..recipe() };
+    let recipe = Recipe {
+        dataset: Some("/secret/place".into()),
+        test: Some("/secret/test".into()),
+        teacher: Some("/secret/teacher".into()),
+        ..recipe()
+    };
     let portable = serde_json::to_string(&resolved(recipe, &data).portable()).unwrap();
     assert!(!portable.contains("secret"), "{portable}");
 }
@@ -206,6 +213,18 @@ fn values_out_of_range_are_named_with_their_key() {
             Recipe { positive: Some("marvin".into()), ..plain() },
             "positive names the class 'marvin'; the training data has class 0, class 1",
         ),
+        (Recipe { label_smoothing: Some(1.0), ..plain() }, "label-smoothing = 1: it must be at least 0 and"),
+        (Recipe { ema: Some(1.0), ..plain() }, "ema = 1: it must be at least 0 and below 1"),
+        (Recipe { mixup: Some(-1.0), ..plain() }, "mixup = -1"),
+        (
+            Recipe { mixup: Some(0.2), augment: Some("crop=0.5".parse().unwrap()), ..plain() },
+            "mixup = 0.2: only sequences of one length can be mixed",
+        ),
+        (Recipe { teacher_weight: Some(0.5), ..plain() }, "teacher-weight = 0.5: there is no teacher"),
+        (
+            Recipe { teacher_temperature: Some(0.0), teacher: Some("t".into()), ..plain() },
+            "teacher-temperature = 0: it must be between 0.01 and 1000",
+        ),
         (Recipe { epoch_draws: Some(0), ..plain() }, "epoch-draws = 0: it must be at least 1"),
         (
             Recipe { class_share: Some("marvin=0.2".parse().unwrap()), ..plain() },
@@ -229,6 +248,8 @@ fn values_out_of_range_are_named_with_their_key() {
         let error = positive.resolve(&data).unwrap_err();
         assert!(matches!(error, ConfigError::Unused { key: "positive", .. }), "{error}");
     }
+    let smooth = Recipe { label_smoothing: Some(0.1), ..plain() };
+    assert!(matches!(smooth.resolve(&numbers(40)), Err(ConfigError::Unused { key: "label-smoothing", .. })));
     let softmax = Recipe { loss: Some(fastgrnn::engine::Loss::SoftmaxCrossEntropy), ..plain() };
     assert!(matches!(softmax.resolve(&numbers(40)), Err(ConfigError::Loss { .. })));
 }

@@ -74,6 +74,9 @@ pub struct BoardArgs {
     /// Which part of the data set [default: test, or all of it where there is no test part]
     #[arg(long, value_enum)]
     pub split: Option<Split>,
+    /// Sound for a model that listens, a WAV or FLAC file; may be repeated [default: two seconds of noise]
+    #[arg(long, value_name = "FILE")]
+    pub wav: Vec<PathBuf>,
     /// Windows to run, spread over the part [default: 100]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub samples: Option<u32>,

@@ -1,7 +1,7 @@
 //! `fastgrnn board`
 
 use crate::args::{BoardArgs, Boards};
-use crate::commands::{model, part};
+use crate::commands::{board_sound, model, part};
 use crate::console::Console;
 use crate::interrupt;
 use crate::misuse::misuse;
@@ -57,6 +57,7 @@ pub fn run(args: BoardArgs, console: Console) -> anyhow::Result<()> {
     model.model.check_dim(&part.x).with_context(|| format!("the model does not fit '{}'", args.dataset))?;
     let windows = windows(&model, &part.x, args.samples.map_or(SAMPLES, |n| n as usize));
     let expected = outcomes(&model, &windows);
+    let sound = board_sound::recordings(&model, &args.wav)?;
     let mut answer = Answer {
         boards: Vec::new(),
         does_not_fit: Vec::new(),
@@ -99,6 +100,10 @@ pub fn run(args: BoardArgs, console: Console) -> anyhow::Result<()> {
         if interrupt::is_asked() {
             return Err(anyhow!("interrupted; nothing was kept"));
         }
+        let measured = measured.and_then(|report| match &sound {
+            Some(sound) if !args.float => Ok(sound.heard(&model, board, report, &options)?),
+            _ => Ok(report),
+        });
         match measured {
             Ok(report) => answer.boards.push(report),
             Err(Failure::Board(error @ BoardError::TooLarge { .. })) if !named(board) => {
@@ -135,7 +140,7 @@ fn suits(model: &IntegerModel, board: Board) -> Optimize {
 
 /// Why a board has no figures.
 #[derive(Debug, thiserror::Error)]
-enum Failure {
+pub(super) enum Failure {
     #[error(transparent)]
     Board(#[from] BoardError),
     #[error(transparent)]
@@ -187,11 +192,13 @@ fn windows(model: &IntegerModel, x: &Sequences, samples: usize) -> Vec<Vec<i16>>
 /// An error that shows the first value that is not the host's.
 fn agreed(boards: &[BoardReport]) -> anyhow::Result<()> {
     for report in boards {
-        if let Some(first) = &report.first_mismatch {
+        let heard = report.sound.as_ref();
+        let first = report.first_mismatch.as_ref().or(heard.and_then(|sound| sound.first_mismatch.as_ref()));
+        if let Some(first) = first {
             return Err(anyhow!(
                 "the board {} differs from the host in {} values; first in window {}: {} is {}, and {} on the host",
                 report.board,
-                report.mismatches,
+                report.mismatches + heard.map_or(0, |sound| sound.mismatches),
                 first.window,
                 first.value,
                 first.found,
@@ -242,6 +249,7 @@ fn describe(answer: &Answer) -> String {
         ("boards", format!("compute with {}s", answer.arithmetic)),
     ]);
     text.push_str(&format!("\n{}", table(&heading, &rows.collect::<Vec<_>>())));
+    text.push_str(&board_sound::describe(&answer.boards));
     for small in answer.does_not_fit.iter().chain(&answer.failed) {
         text.push_str(&format!("  {}: {}\n", small.board, small.why));
     }

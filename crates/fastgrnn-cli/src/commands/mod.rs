@@ -2,6 +2,7 @@
 
 pub mod bench;
 pub mod board;
+pub mod board_sound;
 mod boards;
 pub mod compare;
 pub mod completions;

@@ -1,6 +1,6 @@
 //! The losses, row by row, and what a batch must look like for them.
 
-use super::{EngineError, Loss};
+use super::{EngineError, Loss, soft};
 use crate::batch::{Batch, Targets};
 use crate::net::Readout;
 
@@ -32,6 +32,14 @@ pub(super) fn check(batch: &Batch, rows: usize, outputs: usize, loss: Loss) -> R
             if loss == Loss::SoftmaxCrossEntropy {
                 return targets("softmax cross-entropy needs class targets, not values".into());
             }
+        }
+    }
+    for (what, found) in [("soft", batch.soft.len()), ("teacher's", batch.teacher.rows.len())] {
+        if found != 0 && found != rows * outputs {
+            return targets(format!("{found} {what} targets for {rows} rows of {outputs} outputs"));
+        }
+        if found != 0 && (loss == Loss::SquaredError || !matches!(batch.targets, Targets::Class(_))) {
+            return targets(format!("{what} targets are shares of classes; these are numbers"));
         }
     }
     if !batch.weights.is_empty() && batch.weights.len() != batch.len() {
@@ -66,9 +74,12 @@ pub(super) fn total_weight(batch: &Batch, readout: Readout) -> f64 {
 /// The loss of one row; turns `scores` into the loss's gradient times `scale`.
 ///
 /// Also says whether the largest score is the target class.
-pub(super) fn row(loss: Loss, scores: &mut [f32], targets: &Targets, row: usize, scale: f32) -> (f64, bool) {
-    let outputs = scores.len();
+pub(super) fn row(loss: Loss, scores: &mut [f32], batch: &Batch, row: usize, scale: f32) -> (f64, bool) {
+    let (outputs, targets) = (scores.len(), &batch.targets);
     let correct = is_correct(scores, targets, row);
+    if soft::applies(batch) {
+        return (soft::row(loss, scores, batch, row, scale), correct);
+    }
     let value = match loss {
         Loss::SoftmaxCrossEntropy => match targets {
             Targets::Class(classes) => softmax(scores, classes[row] as usize, scale),

@@ -21,6 +21,7 @@ mod loss;
 mod plan;
 mod pointwise;
 mod pool;
+mod soft;
 mod tile;
 mod weights;
 
@@ -202,7 +203,7 @@ impl Engine {
             let weight = f64::from(loss::weight(batch, i));
             for _ in 0..if readout == Readout::Every { batch.steps(i) } else { 1 } {
                 buffer.copy_from_slice(&scores[row * outputs..][..outputs]);
-                let (value, correct) = loss::row(loss, &mut buffer, &batch.targets, row, 0.0);
+                let (value, correct) = loss::row(loss, &mut buffer, batch, row, 0.0);
                 step.loss += weight * value;
                 step.correct += usize::from(correct);
                 row += 1;

@@ -273,8 +273,7 @@ impl<S: Simd> Tile<'_, S> {
             if let Some((loss, total)) = self.training {
                 let weight = loss::weight(self.batch, sequence) * self.share(sequence);
                 let scale = (f64::from(weight) / total) as f32;
-                let (value, correct) =
-                    loss::row(loss, &mut scores[..outputs], &self.batch.targets, row, scale);
+                let (value, correct) = loss::row(loss, &mut scores[..outputs], self.batch, row, scale);
                 out.loss += f64::from(weight) * value;
                 out.correct += usize::from(correct && reading.back == 0);
             }

@@ -3,6 +3,7 @@
 use super::build::{MAX_LAYERS, build};
 use super::{Detector, DetectorProblem, IntegerNetwork, Options, QuantizeError, Saturations};
 use crate::data::{Examples, Sequences};
+use crate::features;
 use crate::metrics::Evaluation;
 use crate::model::{Model, ModelError, Predictions, Scorer};
 use fastgrnn_runtime::int;
@@ -60,6 +61,12 @@ impl IntegerModel {
         HostModel::read(&image)?;
         let model = Model { params: network.params(&about.network), ..about.clone() };
         Ok(Self { model, network, detector: None, image })
+    }
+
+    /// The front end that a device has before the network: that of a model that listens, where the
+    /// network reads its counts as they are.
+    pub fn front(&self) -> Option<features::Spec> {
+        self.model.audio.filter(|_| self.network.input.lsb.iter().all(|&lsb| lsb == features::COUNT))
     }
 
     /// The detector that the model's file holds.

@@ -9,12 +9,32 @@ pub(super) fn weight(batch: &Batch, i: usize) -> f64 {
 }
 
 /// The loss of row `row` and its derivative by each score.
-pub(super) fn row(loss: Loss, scores: &[f64], targets: &Targets, row: usize) -> (f64, Vec<f64>) {
-    let wanted = wanted(scores.len(), targets, row);
+pub(super) fn row(loss: Loss, scores: &[f64], batch: &Batch, row: usize) -> (f64, Vec<f64>) {
+    let outputs = scores.len();
+    let of_row = |rows: &[f32]| -> Vec<f64> {
+        rows[row * outputs..(row + 1) * outputs].iter().map(|&v| f64::from(v)).collect()
+    };
+    let wanted = match batch.soft.is_empty() {
+        true => wanted(outputs, &batch.targets, row),
+        false => of_row(&batch.soft),
+    };
+    let (own, slopes) = plain(loss, scores, &wanted);
+    let teacher = &batch.teacher;
+    if teacher.rows.is_empty() {
+        return (own, slopes);
+    }
+    let (w, t) = (f64::from(teacher.weight), f64::from(teacher.temperature));
+    let cooled: Vec<f64> = scores.iter().map(|s| s / t).collect();
+    let (taught, taught_slopes) = plain(loss, &cooled, &of_row(&teacher.rows));
+    let slope = |(own, taught): (&f64, &f64)| (1.0 - w) * own + w * t * taught;
+    ((1.0 - w) * own + w * t * t * taught, slopes.iter().zip(&taught_slopes).map(slope).collect())
+}
+
+fn plain(loss: Loss, scores: &[f64], wanted: &[f64]) -> (f64, Vec<f64>) {
     match loss {
-        Loss::SoftmaxCrossEntropy => softmax(scores, &wanted),
-        Loss::BinaryCrossEntropy => sum_over_outputs(scores, &wanted, binary),
-        Loss::SquaredError => sum_over_outputs(scores, &wanted, |s, y| ((s - y).powi(2), 2.0 * (s - y))),
+        Loss::SoftmaxCrossEntropy => softmax(scores, wanted),
+        Loss::BinaryCrossEntropy => sum_over_outputs(scores, wanted, binary),
+        Loss::SquaredError => sum_over_outputs(scores, wanted, |s, y| ((s - y).powi(2), 2.0 * (s - y))),
     }
 }
 

@@ -81,7 +81,7 @@ pub fn gradient(net: &Network, params: &[f64], batch: &Batch, loss: Loss) -> (f6
         for t in model.readout_steps(steps) {
             let state = passes[passes.len() - 1].state_after(t);
             let scores = model.head(params, state);
-            let (value, mut d_scores) = loss::row(loss, &scores, &batch.targets, row);
+            let (value, mut d_scores) = loss::row(loss, &scores, batch, row);
             let last = if net.readout == Readout::Last { batch.readings(i) as f64 } else { 1.0 };
             total += share * value / last;
             d_scores.iter_mut().for_each(|d| *d *= share / last);
@@ -92,7 +92,7 @@ pub fn gradient(net: &Network, params: &[f64], batch: &Batch, loss: Loss) -> (f6
         for k in 1..earlier {
             let t = steps - 1 - k * batch.earlier.every;
             let state = passes[passes.len() - 1].state_after(t);
-            let (value, mut d_scores) = loss::row(loss, &model.head(params, state), &batch.targets, row - 1);
+            let (value, mut d_scores) = loss::row(loss, &model.head(params, state), batch, row - 1);
             total += share * value / earlier as f64;
             d_scores.iter_mut().for_each(|d| *d *= share / earlier as f64);
             d_states[t] = model.head_reverse(params, state, &d_scores, &mut gradient);

@@ -1,6 +1,7 @@
 //! Every way in which a run can fail.
 
 use super::config::ConfigError;
+use super::teacher::TeacherError;
 use crate::data::DataError;
 use crate::engine::EngineError;
 use crate::model::ModelError;
@@ -20,9 +21,12 @@ pub enum TrainError {
     /// The engine refused a batch.
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// A model could not be written.
+    /// A model could not be written, or a teacher not read.
     #[error(transparent)]
     Model(#[from] ModelError),
+    /// The teacher does not fit.
+    #[error(transparent)]
+    Teacher(#[from] TeacherError),
     /// The trained model cannot be made integer.
     #[error(transparent)]
     Quantize(#[from] QuantizeError),
@@ -83,8 +87,8 @@ pub enum TrainError {
         /// Each differing key with both values.
         differences: Vec<String>,
     },
-    /// The data differ from those of the run to continue.
-    #[error("the data are not those that the run in {} was started with; choose another --out to train on them", out.display())]
+    /// The data, or the teacher, differ from those of the run to continue.
+    #[error("the data, or the teacher, are not those that the run in {} was started with; choose another --out to train with them", out.display())]
     DataChanged {
         /// The run folder.
         out: PathBuf,

@@ -20,6 +20,7 @@
 //! | `.lock` | held while a process trains into the folder |
 //! | `summary.json` | the [`Summary`] |
 
+mod average;
 mod checkpoint;
 mod choice;
 mod config;
@@ -37,8 +38,10 @@ mod schedule;
 mod seed;
 mod settings;
 mod share;
+mod soft;
 mod stage;
 mod summary;
+mod teacher;
 
 pub use crate::net::InitialState;
 pub use choice::Choice;
@@ -53,3 +56,4 @@ pub use settings::{AugmentSetting, Axes, ClassWeight, Optimizer, Rank, Refit, Sc
 pub use share::ClassShare;
 pub use stage::{Stage, StageKind, Stages};
 pub use summary::{Bytes, SeedRecord, SeedResult, Summary};
+pub use teacher::TeacherError;

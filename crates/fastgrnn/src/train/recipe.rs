@@ -265,6 +265,24 @@ recipe! {
         /// Sequences that an epoch draws, without repeats as long as a class lasts [default: as many as there are to train on]
         #[cfg_attr(feature = "clap", arg(value_name = "N"))]
         epoch_draws: usize,
+        /// Share of a target that is taken from its class and divided among all classes [default: 0]
+        #[cfg_attr(feature = "clap", arg(value_name = "SHARE"))]
+        label_smoothing: f64,
+        /// Mix each sequence with another of its batch, and their targets with them, by parts from the beta distribution with this parameter; 0 for not at all [default: 0]
+        #[cfg_attr(feature = "clap", arg(value_name = "ALPHA"))]
+        mixup: f64,
+        /// A trained float model of the same features and classes, of any cell, whose probabilities are learnt beside the labels
+        #[cfg_attr(feature = "clap", arg(value_name = "MODEL"))]
+        teacher: PathBuf,
+        /// Share of the loss that is the teacher's [default: 0.5]
+        #[cfg_attr(feature = "clap", arg(value_name = "SHARE"))]
+        teacher_weight: f64,
+        /// What scores are divided by where student and teacher are compared: higher values say more about the classes that are not the right one [default: 2]
+        #[cfg_attr(feature = "clap", arg(value_name = "X"))]
+        teacher_temperature: f64,
+        /// Decay of a moving average of the parameters, such as 0.999, that validation and the result take in their place; 0 for none [default: 0]
+        #[cfg_attr(feature = "clap", arg(value_name = "DECAY"))]
+        ema: f64,
         /// Stop early after this many epochs without a better validation; 0 for never [default: 0]
         #[cfg_attr(feature = "clap", arg(value_name = "EPOCHS", visible_alias = "early-stop"))]
         #[serde(alias = "early-stop")]

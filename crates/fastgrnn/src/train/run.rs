@@ -7,8 +7,10 @@ use super::fold::fingerprint;
 use super::observe::{EpochReport, Observer};
 use super::seed::{Job, METRICS, RESULT, SeedRun, metrics_line};
 use super::summary::{Bytes, SeedRecord, SeedResult, Summary};
+use super::teacher::Teacher;
 use super::{Config, Recipe, TrainError};
 use crate::data::Dataset;
+use crate::features::Tables;
 use crate::files::write_atomic;
 use crate::metrics::Scores;
 use crate::model::Scorer;
@@ -72,6 +74,7 @@ pub fn run(
 ) -> Result<Summary, TrainError> {
     let out = std::path::absolute(&options.out).map_err(io(&options.out))?;
     config.check_memory(data, options.threads)?;
+    let teacher = Teacher::load(config, data, options.threads)?;
     std::fs::create_dir_all(&out).map_err(io(&out))?;
     // Said before the lock is tried: a run that is under way is occupied, too.
     if !options.resume && out.join(CONFIG_FILE).exists() {
@@ -80,8 +83,11 @@ pub fn run(
     let _lock = lock(&out)?;
     open_folder(config, data, &out, options.resume)?;
     let scorer = Scorer::new(&config.network(data), options.threads)?;
-    let (fingerprint, threads) = (fingerprint(data), options.threads);
-    let mut job = Job { config, data, out: &out, fingerprint, scorer, threads, observer };
+    let (mut fingerprint, threads) = (fingerprint(data), options.threads);
+    if let Some(teacher) = &teacher {
+        fingerprint = format!("{fingerprint}-{}", teacher.fingerprint());
+    }
+    let mut job = Job { config, data, out: &out, fingerprint, scorer, teacher, threads, observer };
     let mut records: Vec<SeedRecord> = Vec::new();
     for index in 0..config.seeds {
         let seed = config.seed + index as u64;
@@ -210,7 +216,10 @@ fn summarize(
         model_float,
         cell: config.cell.name().to_owned(),
         params,
-        bytes: Bytes { total: seeds.iter().filter_map(|s| s.bytes).max().unwrap_or(4 * params) },
+        bytes: Bytes {
+            total: seeds.iter().filter_map(|s| s.bytes).max().unwrap_or(4 * params),
+            front_end: data.audio.as_ref().map(|spec| Tables::new(spec).bytes()),
+        },
         epochs: config.epochs,
         seconds: seeds.iter().map(|s| s.seconds).sum(),
         val: val.map(|(mean, _)| mean),

@@ -1,5 +1,6 @@
 //! One seed: choose an epoch on the validation part, refit if asked, read the test set once.
 
+use super::average::Average;
 use super::checkpoint::{Best, State};
 use super::constraint::Course;
 use super::deliver::{Trained, write_json};
@@ -9,6 +10,7 @@ use super::optim::{Optim, clip_norm};
 use super::schedule::Rate;
 use super::settings::Refit;
 use super::summary::{SeedRecord, SeedResult};
+use super::teacher::Teacher;
 use super::{Config, TrainError};
 use crate::batch::{Batch, Earlier};
 use crate::cells::Start;
@@ -31,9 +33,10 @@ pub(super) struct Job<'a> {
     pub config: &'a Config,
     pub data: &'a Dataset,
     pub out: &'a Path,
-    /// Fingerprint of the data.
+    /// Fingerprint of the data, and of the teacher if there is one.
     pub fingerprint: String,
     pub scorer: Scorer,
+    pub teacher: Option<Teacher>,
     pub threads: usize,
     pub observer: &'a mut dyn Observer,
 }
@@ -63,6 +66,7 @@ impl<'j, 'a> SeedRun<'j, 'a> {
         let (params, optim) = fresh(job.config, job.data, seed);
         let gradient = vec![0.0; params.len()];
         let mut state = State::new(seed, job.fingerprint.clone(), params, optim);
+        state.place.average = Average::new(job.config.ema, &state.params);
         state.restore(&folder.join(CHECKPOINT))?;
         if state.place.data != job.fingerprint {
             return Err(TrainError::DataChanged { out: job.out.to_owned() });
@@ -117,7 +121,7 @@ impl<'j, 'a> SeedRun<'j, 'a> {
             let all = (0..examples.len() as u32).collect();
             let mut fold = Fold::new(config, self.job.data, self.seed, Pass::Refit, all)?;
             self.train(&mut fold, &[], epochs)?;
-            let model = Model { params: std::mem::take(&mut self.state.params), ..fold.model };
+            let model = Model { params: self.state.counted().to_vec(), ..fold.model };
             let grids = std::mem::take(&mut self.state.place.constraint.grids);
             result = Some(Trained { model, grids, indices: fold.indices });
         }
@@ -172,6 +176,9 @@ impl<'j, 'a> SeedRun<'j, 'a> {
         let config = self.job.config;
         let (epoch, number) = (self.state.place.epoch, self.state.place.batch);
         fold.fill(&mut self.batch, epoch, number)?;
+        if let Some(teacher) = &mut self.job.teacher {
+            teacher.advise(&mut self.batch, &fold.model.normalizer)?;
+        }
         let State { params, optim, place, .. } = &mut self.state;
         let (now, constraint) = (course.at(optim.steps), &mut place.constraint);
         constraint.enter(now.kind, &self.layout, params);
@@ -200,6 +207,10 @@ impl<'j, 'a> SeedRun<'j, 'a> {
             return Err(self.diverged(number + 1, what));
         }
         let place = &mut self.state.place;
+        match now.projection {
+            Some(_) => place.average.restart(&self.state.params),
+            None => place.average.follow(&self.state.params),
+        }
         place.first_loss.get_or_insert(loss);
         place.loss += loss * rows as f64;
         place.correct += correct as u64;
@@ -227,7 +238,7 @@ impl<'j, 'a> SeedRun<'j, 'a> {
             [] => None,
             val => {
                 let (constraint, train) = (&self.state.place.constraint, &self.job.data.train);
-                let seen = constraint.seen(&self.layout, &self.state.params, &mut self.rounded);
+                let seen = constraint.seen(&self.layout, self.state.counted(), &mut self.rounded);
                 Some(self.job.validate(&fold.model, seen, train, val)?)
             }
         };

@@ -84,6 +84,26 @@ pub fn batch(net: &Network, lengths: &[usize], loss: Loss, with_initial: bool, r
     batch
 }
 
+/// Gives the rows of `batch` classes, shares of classes and a teacher, as far as asked for.
+pub fn soften(batch: &mut Batch, outputs: usize, rows: usize, soft: bool, taught: bool, rng: &mut Rng) {
+    let classes = if outputs == 1 { 2 } else { outputs };
+    batch.targets = Targets::Class((0..rows).map(|_| rng.below(classes) as u32).collect());
+    let mut shares = || -> Vec<f32> {
+        let row = |rng: &mut Rng| -> Vec<f64> {
+            let raw: Vec<f64> = (0..classes).map(|_| rng.range(0.05, 1.0)).collect();
+            let sum: f64 = raw.iter().sum();
+            raw[classes - outputs..].iter().map(|v| v / sum).collect()
+        };
+        (0..rows).flat_map(|_| row(rng)).map(|v| v as f32).collect()
+    };
+    if soft {
+        batch.soft = shares();
+    }
+    if taught {
+        batch.teacher = fastgrnn::batch::Teacher { rows: shares(), weight: 0.7, temperature: 2.5 };
+    }
+}
+
 /// Draws parameters and a batch whose nonlinearities stay `margin` away from their kinks.
 pub fn off_kinks(
     net: &Network,

@@ -12,6 +12,8 @@ use crate::train::{Optimizer, Refit, ScalarSetting};
 const TILE_ROWS: usize = 32;
 /// Most of anything that is counted: far beyond use, far from overflow, and a number TOML has.
 const MAX_COUNT: usize = (1 << 31) - 1;
+/// Largest parameter of mixing: beyond it all parts are one half.
+const MOST_ALPHA: f64 = 1000.0;
 /// Most seeds of a run.
 const MAX_SEEDS: usize = 10_000;
 /// Most bytes of training buffers.
@@ -64,6 +66,7 @@ impl Config {
         }
         self.check_shares(data)?;
         self.check_positive(data)?;
+        self.check_soft(data)?;
         self.augmentation(data).check(&data.train.x)?;
         self.augment.spectral().check(data.train.x.dim(), data.audio.as_ref(), data.background.as_ref())?;
         let varies = (self.augment.crop > 0.0 && self.augment.crop < 1.0) || self.augment.lead_in > 0;
@@ -90,6 +93,39 @@ impl Config {
             }
             None => Ok(()),
         }
+    }
+
+    /// Refuses soft targets where there are no classes, and mixing where lengths differ.
+    fn check_soft(&self, data: &Dataset) -> Result<(), ConfigError> {
+        let unused = |key, value: String, why: &str, instead: &str| {
+            Err(ConfigError::Unused { key, value, why: why.into(), instead: instead.into() })
+        };
+        let text = |v: f64| v.to_string();
+        let of_classes = [
+            ("label-smoothing", self.label_smoothing.map(text)),
+            ("mixup", self.mixup.map(text)),
+            ("teacher", self.teacher.as_ref().map(|path| path.display().to_string())),
+        ];
+        let is_classes = matches!(data.train.y, Labels::Class { .. });
+        for (key, value) in of_classes {
+            if let (Some(value), false) = (value, is_classes) {
+                return unused(key, value, "the labels are numbers", "--labels class");
+            }
+        }
+        for (key, value) in
+            [("teacher-weight", self.teacher_weight), ("teacher-temperature", self.teacher_temperature)]
+        {
+            if let (Some(value), None) = (value, &self.teacher) {
+                return unused(key, value.to_string(), "there is no teacher", "--teacher MODEL");
+            }
+        }
+        let Some(mixup) = self.mixup.filter(|&alpha| alpha > 0.0) else { return Ok(()) };
+        let crops = self.augment.crop > 0.0 && self.augment.crop < 1.0;
+        if crops || data.train.x.min_steps() != data.train.x.max_steps() {
+            let expected = "only sequences of one length can be mixed; cut them with --window, or leave crop and mixup out";
+            return Err(out_of_range("mixup", mixup, expected));
+        }
+        Ok(())
     }
 
     /// Refuses a positive class unless it is one of two.
@@ -125,6 +161,16 @@ impl Config {
         number((0.0..1.0).contains(&self.val_split), "val-split", self.val_split, share)?;
         number((0.0..1.0).contains(&self.warmup), "warmup", self.warmup, share)?;
         number((0.0..1.0).contains(&self.momentum), "momentum", self.momentum, share)?;
+        let (smoothing, weight) = (self.label_smoothing.unwrap_or(0.0), self.teacher_weight.unwrap_or(0.5));
+        number((0.0..1.0).contains(&smoothing), "label-smoothing", smoothing, share)?;
+        let ema = self.ema.unwrap_or(0.0);
+        number((0.0..1.0).contains(&ema), "ema", ema, share)?;
+        let part = "it must be between 0 and 1";
+        number((0.0..=1.0).contains(&weight), "teacher-weight", weight, part)?;
+        let (alpha, heat) = (self.mixup.unwrap_or(0.0), self.teacher_temperature.unwrap_or(1.0));
+        number((0.0..=MOST_ALPHA).contains(&alpha), "mixup", alpha, "it must be between 0 and 1000")?;
+        let range = "it must be between 0.01 and 1000";
+        number((0.01..=1000.0).contains(&heat), "teacher-temperature", heat, range)?;
         for (key, value) in [
             ("sparsity-w", self.sparsity_w),
             ("sparsity-u", self.sparsity_u),

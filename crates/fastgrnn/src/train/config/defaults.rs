@@ -25,6 +25,7 @@ use crate::cells::{CellKind, Nonlinearity};
 use crate::data::{Dataset, Examples, Labels};
 use crate::net::{Loss, Network};
 use crate::quantize::{check_form, check_lsb};
+use crate::train::teacher::{TEMPERATURE, WEIGHT};
 use crate::train::{AugmentSetting, Axes, Optimizer, Recipe, Schedule, Stages};
 
 /// Fewest optimiser steps of a default run: below this, small sets were not fitted.
@@ -138,6 +139,12 @@ impl Recipe {
             positive: r.positive.clone().or_else(|| data.suggested.positive.clone()),
             class_share: r.class_share.clone(),
             epoch_draws: r.epoch_draws,
+            label_smoothing: r.label_smoothing,
+            mixup: r.mixup,
+            teacher: r.teacher.clone(),
+            teacher_weight: r.teacher_weight.or(r.teacher.as_ref().map(|_| WEIGHT)),
+            teacher_temperature: r.teacher_temperature.or(r.teacher.as_ref().map(|_| TEMPERATURE)),
+            ema: r.ema,
             patience: r.patience.unwrap_or(0),
             refit: r.refit.unwrap_or_default(),
             seed,

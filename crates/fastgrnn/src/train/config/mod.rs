@@ -184,6 +184,24 @@ pub struct Config {
     /// Sequences that an epoch draws; all there are to train on where nothing is said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub epoch_draws: Option<usize>,
+    /// Share of a target that is divided among all classes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label_smoothing: Option<f64>,
+    /// Parameter of the beta distribution that parts of mixed sequences are drawn from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mixup: Option<f64>,
+    /// The model file of a teacher.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub teacher: Option<PathBuf>,
+    /// Share of the loss that is the teacher's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub teacher_weight: Option<f64>,
+    /// Temperature at which student and teacher are compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub teacher_temperature: Option<f64>,
+    /// Decay of a moving average of the parameters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ema: Option<f64>,
     /// Epochs without a better validation before stopping; 0 for never.
     pub patience: usize,
     /// What happens after validation has chosen an epoch.
@@ -199,11 +217,12 @@ pub struct Config {
 }
 
 /// Keys that say where data lie, how runs are kept and what sizes are held to: they change no
-/// result.
-pub(super) const PLACE_KEYS: [&str; 10] = [
+/// result. Data and teacher are judged by what they hold.
+pub(super) const PLACE_KEYS: [&str; 11] = [
     "dataset",
     "test",
     "data-dir",
+    "teacher",
     "size-limit",
     "checkpoint-every",
     "fit",

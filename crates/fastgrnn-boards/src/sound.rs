@@ -1,0 +1,153 @@
+//! A model that listens, fed sound: what its front end takes, and what the network behind it does.
+//!
+//! The firmware is the generated code's `push`, fed a hop at a time as a microphone's driver would.
+//! Its states and scores must be those of the host's integer front end and runtime. A second image,
+//! fed the frames that the host made of the same sound, tells what the network's step takes; the rest
+//! is the front end's.
+
+use crate::counts::Counts;
+use crate::emulate::{How, emulate};
+use crate::firmware::{Fed, build};
+use crate::measure::{check_stack, measure, wait_states};
+use crate::report::mismatches;
+use crate::spec::{Emulator, spec};
+use crate::work::Work;
+use crate::{BoardError, BoardReport, Compare, Mismatch, Options, outcomes};
+use fastgrnn::device::Board;
+use fastgrnn::features::{IntegerFront, Spec};
+use fastgrnn::quantize::IntegerModel;
+use fastgrnn_export::{CSource, FrontBytes};
+use serde::Serialize;
+
+/// What a model that listens took. Cycles and milliseconds are averages over the frames, with the
+/// board's own flash, and `None` where there is no model of them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct SoundReport {
+    /// Frames that were heard.
+    pub frames: u64,
+    /// Cycles of a frame: front end and network.
+    pub cycles_per_frame: Option<f64>,
+    /// The front end's part.
+    pub cycles_front_end: Option<f64>,
+    /// The network's part.
+    pub cycles_network: Option<f64>,
+    /// Instructions of a frame.
+    pub instructions_per_frame: f64,
+    /// [`SoundReport::cycles_per_frame`] at the board's clock.
+    pub ms_per_frame: Option<f64>,
+    /// The front end's part of it.
+    pub ms_front_end: Option<f64>,
+    /// Milliseconds from one frame to the next.
+    pub ms_between_frames: f64,
+    /// How much of the time the core is busy, 0 to 1.
+    pub duty: Option<f64>,
+    /// Flash of the application less that of an empty one: network and front end.
+    pub flash_bytes: usize,
+    /// The front end's part: code and tables.
+    pub flash_front_end_bytes: usize,
+    /// The front end's tables.
+    pub table_bytes: usize,
+    /// RAM of the application less that of an empty one; a hop of samples is in it.
+    pub ram_static_bytes: usize,
+    /// The front end's buffers.
+    pub ram_front_end_bytes: usize,
+    /// Stack of the deepest call.
+    pub stack_bytes: usize,
+    /// Values that are not the host's.
+    pub mismatches: usize,
+    /// The first of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_mismatch: Option<Mismatch>,
+}
+
+/// Runs `source`, written of `model` with the front end `front`, on recordings at the front end's rate.
+pub fn measure_sound(
+    board: Board,
+    model: &IntegerModel,
+    front: &Spec,
+    source: &CSource,
+    recordings: &[Vec<i16>],
+    options: &Options,
+) -> Result<SoundReport, BoardError> {
+    let own = spec(board);
+    let id = board.facts().id;
+    let Some(bytes) = source.front else {
+        return Err(BoardError::NoSound { board: id, why: "the code was written without a front end" });
+    };
+    if matches!(own.emulator, Emulator::Simavr) {
+        let why = "it has no room for the transform; features must come from elsewhere";
+        return Err(BoardError::NoSound { board: id, why });
+    }
+    let frames = frames(front, recordings);
+    let expected = outcomes(model, &frames);
+    let network = measure(board, source, &frames, &expected, &Options { keep: None, ..options.clone() })?;
+
+    let work = Work::new(board)?;
+    let flag = own.optimization(options.optimize.unwrap_or(own.favours));
+    let firmware = build(&work, &own, flag, source, Fed::Sound)?;
+    work.write("windows", &encode(recordings))?;
+    let wait_states = wait_states(&own).map_or(0, |wait| options.wait_states.unwrap_or(wait));
+    let how = How { windows: recordings.len(), wait_states, limit: options.limit };
+    let run = emulate(&work, &own, &firmware, &how)?;
+    if let Some(folder) = &options.keep {
+        work.keep(&folder.with_extension("sound"))?;
+    }
+    check_stack(board, &firmware, run.stack)?;
+    let (mismatches, first_mismatch) = mismatches(&expected, &run.outcomes, Compare::Bits);
+    let report = timed(board, front, &run.counts, &network);
+    let FrontBytes { tables, ram } = bytes;
+    let flash_bytes = firmware.app.flash().saturating_sub(firmware.empty.flash());
+    Ok(SoundReport {
+        flash_bytes,
+        flash_front_end_bytes: flash_bytes.saturating_sub(network.flash_bytes),
+        table_bytes: tables,
+        ram_static_bytes: firmware.app.ram().saturating_sub(firmware.empty.ram()),
+        ram_front_end_bytes: ram,
+        stack_bytes: run.stack,
+        mismatches,
+        first_mismatch,
+        ..report
+    })
+}
+
+/// What the cycles of all calls come to for a frame.
+fn timed(board: Board, front: &Spec, counts: &Counts, network: &BoardReport) -> SoundReport {
+    let frames = network.steps;
+    let per_frame = |sum: u64| if frames == 0 { 0.0 } else { sum as f64 / frames as f64 };
+    let cycles = network.cycles_per_step.map(|_| per_frame(counts.step.cycles.own));
+    let front_end = cycles.zip(network.cycles_per_step).map(|(all, network)| all - network);
+    let ms = |cycles: Option<f64>| Some(cycles? / f64::from(board.facts().clock?) * 1e3);
+    let between = front.hop() as f64 / f64::from(front.rate()) * 1e3;
+    SoundReport {
+        frames,
+        cycles_per_frame: cycles,
+        cycles_front_end: front_end,
+        cycles_network: network.cycles_per_step,
+        instructions_per_frame: per_frame(counts.step.instructions),
+        ms_per_frame: ms(cycles),
+        ms_front_end: ms(front_end),
+        ms_between_frames: between,
+        duty: ms(cycles).map(|ms| ms / between),
+        ..SoundReport::default()
+    }
+}
+
+/// The frames that become whole while a recording runs.
+fn frames(front: &Spec, recordings: &[Vec<i16>]) -> Vec<Vec<i16>> {
+    let of = |samples: &Vec<i16>| {
+        let mut rows = Vec::new();
+        IntegerFront::new(front).push(samples, &mut |row| rows.extend_from_slice(row));
+        rows
+    };
+    recordings.iter().map(of).collect()
+}
+
+/// The file `windows` that firmware is fed sound from.
+fn encode(recordings: &[Vec<i16>]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for samples in recordings {
+        bytes.extend((samples.len() as u32).to_le_bytes());
+        bytes.extend(samples.iter().flat_map(|sample| sample.to_le_bytes()));
+    }
+    bytes
+}

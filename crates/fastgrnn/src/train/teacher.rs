@@ -1,0 +1,259 @@
+//! A larger float model that has a say in the loss of a smaller one.
+//!
+//! It sees exactly what the student sees, augmented and mixed, in its own normalisation: the
+//! student's is undone and its own applied, in one step. Its threshold, if it has one, is left
+//! out: that is a matter of decisions, not of probabilities.
+
+use super::{Config, TrainError};
+use crate::batch::Batch;
+use crate::data::{Dataset, Labels, Normalize, Normalizer};
+use crate::model::{Model, Scorer};
+use crate::net::Loss;
+use std::path::{Path, PathBuf};
+
+/// A model that does not fit the training it is to teach.
+#[derive(Debug, thiserror::Error)]
+pub enum TeacherError {
+    /// Another number of features.
+    #[error("the teacher {} reads {found} features a step, the data has {expected}", path.display())]
+    Features {
+        /// Its file.
+        path: PathBuf,
+        /// Features it reads.
+        found: usize,
+        /// Features of the data.
+        expected: usize,
+    },
+    /// Other classes.
+    #[error(
+        "the teacher {} knows {}, the data {}; train a teacher on the same classes",
+        path.display(), found.join(", "), expected.join(", ")
+    )]
+    Classes {
+        /// Its file.
+        path: PathBuf,
+        /// Its classes; empty for a regression.
+        found: Vec<String>,
+        /// Classes of the data.
+        expected: Vec<String>,
+    },
+    /// Another kind of probabilities.
+    #[error(
+        "the teacher {} was trained with {}, which with more than two classes teaches no training with {}",
+        path.display(), crate::train::Choice::choice_name(*.found), crate::train::Choice::choice_name(*.expected)
+    )]
+    Loss {
+        /// Its file.
+        path: PathBuf,
+        /// Its loss.
+        found: Loss,
+        /// The student's.
+        expected: Loss,
+    },
+    /// A normalisation for sequences of one length, and a crop that changes it.
+    #[error(
+        "the teacher {} was trained on {found} values a sequence (--normalize per-coordinate), the data has {expected}",
+        path.display()
+    )]
+    Length {
+        /// Its file.
+        path: PathBuf,
+        /// Values it takes.
+        found: usize,
+        /// Values of the longest sequence.
+        expected: usize,
+    },
+}
+
+/// A teacher with an engine of its own.
+pub(super) struct Teacher {
+    model: Model,
+    scorer: Scorer,
+    /// Its class for each of the student's.
+    classes: Vec<usize>,
+    /// Outputs of the student.
+    outputs: usize,
+    weight: f32,
+    temperature: f32,
+    batch: Batch,
+    scores: Vec<f32>,
+}
+
+/// The share of the loss that is a teacher's, where nobody says.
+pub(super) const WEIGHT: f64 = 0.5;
+/// The temperature of a teacher's probabilities, where nobody says.
+pub(super) const TEMPERATURE: f64 = 2.0;
+
+impl Teacher {
+    /// The teacher that `config` names, if it names one and it fits.
+    pub(super) fn load(config: &Config, data: &Dataset, threads: usize) -> Result<Option<Self>, TrainError> {
+        let Some(path) = &config.teacher else { return Ok(None) };
+        let mut model = Model::load(path)?;
+        let classes = check(path, &model, config, data)?;
+        // Takes the threshold out of the head again.
+        if let Some(threshold) = model.decision.as_ref().map(|d| d.threshold) {
+            let offset = (threshold / (1.0 - threshold)).ln();
+            if offset.is_finite() {
+                model = model.lowered(-offset);
+            }
+        }
+        let scorer = Scorer::new(&model.network, threads)?;
+        Ok(Some(Self {
+            outputs: config.network(data).outputs,
+            weight: config.teacher_weight.unwrap_or(WEIGHT) as f32,
+            temperature: config.teacher_temperature.unwrap_or(TEMPERATURE) as f32,
+            batch: Batch::new(model.network.input()),
+            scores: Vec::new(),
+            model,
+            scorer,
+            classes,
+        }))
+    }
+
+    /// A short name for everything about the teacher that a training depends on.
+    pub(super) fn fingerprint(&self) -> String {
+        let mut hash = 0xcbf2_9ce4_8422_2325u64;
+        let mut add = |v: u64| hash = (hash ^ v).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(29);
+        let normalizer = &self.model.normalizer;
+        for values in [&self.model.params, &normalizer.mean, &normalizer.scale, &self.model.start_states()] {
+            add(values.len() as u64);
+            values.iter().for_each(|v| add(u64::from(v.to_bits())));
+        }
+        format!("{:?}", self.model.network).bytes().for_each(|b| add(u64::from(b)));
+        format!("{hash:016x}")
+    }
+
+    /// Writes what the teacher says about a batch of the student, which `normalizer` has
+    /// normalised, into that batch.
+    pub(super) fn advise(&mut self, batch: &mut Batch, normalizer: &Normalizer) -> Result<(), TrainError> {
+        self.model.clear(&mut self.batch);
+        for i in 0..batch.len() {
+            self.batch.push(batch.sequence(i));
+            change(normalizer, &self.model.normalizer, self.batch.sequence_mut(i), batch.dim());
+            // Random states of a teacher are keyed by the place in the batch: it is no training.
+            self.model.push_initial(&mut self.batch, u64::MAX, i);
+        }
+        self.scorer.engine.forward(&self.model.params, &self.batch, &mut self.scores)?;
+        let teacher = &mut batch.teacher;
+        (teacher.weight, teacher.temperature) = (self.weight, self.temperature);
+        teacher.rows.clear();
+        let mut logits = vec![0.0; self.classes.len()];
+        for row in self.scores.chunks_exact(self.model.network.outputs.max(1)) {
+            for (logit, &class) in logits.iter_mut().zip(&self.classes) {
+                // A single output is the score of class 1 against 0.
+                *logit = match row {
+                    [one] => one * class as f32,
+                    row => row[class],
+                } / self.temperature;
+            }
+            opinions(self.model.loss, &logits, self.outputs, &mut teacher.rows);
+        }
+        Ok(())
+    }
+}
+
+/// Probabilities for as many outputs as the student has.
+fn opinions(loss: Loss, logits: &[f32], outputs: usize, rows: &mut Vec<f32>) {
+    let sigmoid = |s: f32| 1.0 / (1.0 + (-s).exp());
+    match (logits, loss) {
+        ([a, b], _) if outputs == 1 => rows.push(sigmoid(b - a)),
+        (logits, Loss::BinaryCrossEntropy) if logits.len() > 2 => {
+            rows.extend(logits.iter().map(|&s| sigmoid(s)));
+        }
+        (logits, _) => {
+            let largest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+            let sum: f32 = logits.iter().map(|s| (s - largest).exp()).sum();
+            rows.extend(logits.iter().map(|s| (s - largest).exp() / sum));
+        }
+    }
+}
+
+/// Whether the teacher fits; the index of its class for each class of the data.
+fn check(path: &Path, model: &Model, config: &Config, data: &Dataset) -> Result<Vec<usize>, TeacherError> {
+    let (path, x) = (path.to_owned(), &data.train.x);
+    let (found, expected) = (model.network.input(), x.dim());
+    if found != expected {
+        return Err(TeacherError::Features { path, found, expected });
+    }
+    let names = match &data.train.y {
+        Labels::Class { names, .. } => &names[..],
+        _ => &[],
+    };
+    let position = |name: &String| model.labels().iter().position(|label| label == name);
+    let classes: Option<Vec<usize>> = names.iter().map(position).collect();
+    let Some(classes) = classes.filter(|c| !c.is_empty() && c.len() == model.labels().len()) else {
+        return Err(TeacherError::Classes { path, found: model.labels().to_vec(), expected: names.to_vec() });
+    };
+    if classes.len() > 2 && model.loss != config.loss {
+        return Err(TeacherError::Loss { path, found: model.loss, expected: config.loss });
+    }
+    let (found, expected) = (model.normalizer.mean.len(), x.max_steps() * x.dim());
+    let crops = config.augment.crop > 0.0 && config.augment.crop < 1.0;
+    if model.normalizer.mode == Normalize::PerCoordinate
+        && (found != expected || x.min_steps() != x.max_steps() || crops)
+    {
+        return Err(TeacherError::Length { path, found, expected });
+    }
+    Ok(classes)
+}
+
+/// From one normalisation to another.
+fn change(from: &Normalizer, to: &Normalizer, sequence: &mut [f32], dim: usize) {
+    if from == to {
+        return;
+    }
+    let at = |n: &Normalizer, k: usize| match n.mode {
+        Normalize::None => (0.0, 1.0),
+        Normalize::PerFeature => (n.mean[k % dim], n.scale[k % dim]),
+        Normalize::PerCoordinate => (n.mean[k], n.scale[k]),
+    };
+    for (k, v) in sequence.iter_mut().enumerate() {
+        let ((mean, scale), (own_mean, own_scale)) = (at(from, k), at(to, k));
+        *v = (*v / scale + mean - own_mean) * own_scale;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sequence_goes_from_any_normalisation_to_any_other() {
+        let of = |mode, mean: &[f32], scale: &[f32]| Normalizer {
+            mode,
+            mean: mean.to_vec(),
+            scale: scale.to_vec(),
+        };
+        let all = [
+            of(Normalize::None, &[], &[]),
+            of(Normalize::PerFeature, &[1.0, -2.0], &[0.5, 4.0]),
+            of(Normalize::PerFeature, &[0.0, 3.0], &[2.0, 0.25]),
+            of(Normalize::PerCoordinate, &[1.0, 2.0, 3.0, 4.0], &[1.0, 2.0, 0.5, 4.0]),
+        ];
+        let raw = [0.5, -1.0, 2.5, 7.0];
+        for from in &all {
+            for to in &all {
+                let (mut sequence, mut expected) = (raw, raw);
+                from.apply(&mut sequence, 2).unwrap();
+                to.apply(&mut expected, 2).unwrap();
+                change(from, to, &mut sequence, 2);
+                let close = sequence.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-4);
+                assert!(close, "{sequence:?} {expected:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn opinions_are_probabilities_of_the_student_s_outputs() {
+        let of = |loss, logits: &[f32], outputs| {
+            let mut rows = Vec::new();
+            opinions(loss, logits, outputs, &mut rows);
+            rows
+        };
+        let two = of(Loss::SoftmaxCrossEntropy, &[1.0, 3.0], 2);
+        let one = of(Loss::SoftmaxCrossEntropy, &[1.0, 3.0], 1);
+        assert!((two[1] - one[0]).abs() < 1e-6 && (two[0] + two[1] - 1.0).abs() < 1e-6);
+        let each = of(Loss::BinaryCrossEntropy, &[0.0, 100.0, -100.0], 3);
+        assert_eq!(each, [0.5, 1.0, 0.0]);
+    }
+}
