@@ -1,5 +1,6 @@
 //! What can go wrong.
 
+use fastgrnn_runtime::int::DetectorError;
 use std::path::PathBuf;
 
 /// Why nothing was exported.
@@ -66,6 +67,9 @@ pub enum ExportError {
         /// Features of the network.
         features: usize,
     },
+    /// A detector that the network cannot have.
+    #[error("the detector does not fit the network: {0}")]
+    Detector(#[from] DetectorError),
     /// Nothing to make golden vectors of.
     #[error("golden vectors need at least one window with at least one frame; ask for more with --golden")]
     NoWindow,

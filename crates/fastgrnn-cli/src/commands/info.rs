@@ -98,6 +98,9 @@ fn about(any: &AnyModel) -> Vec<(&'static str, String)> {
         ("on a device", format!("{} of RAM", bytes(any.ram_bytes() as u64))),
         ("a step", format!("{} multiplications with weights", count(any.macs_per_step() as u64))),
     ];
+    if let (Some(spec), Some(tables)) = (&model.audio, any.sizes().front_end) {
+        rows.push(("front end", format!("{spec}; tables {}", bytes(tables as u64))));
+    }
     if let AnyModel::Integer(model) = any
         && let Some(own) = model.detector()
     {

@@ -12,7 +12,7 @@ use fastgrnn::features::{Kind, Spec};
 use fastgrnn::quantize::{Detector, IntegerModel};
 use fastgrnn::report::{bytes, count};
 use fastgrnn::stream::eval::{
-    EvalReport, Folder, Recordings, Settings, StreamResult, Words, evaluate, listen,
+    EvalReport, Folder, Recordings, Resets, Settings, StreamResult, Words, evaluate, listen,
 };
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -88,6 +88,9 @@ fn settings(args: &StreamEvalArgs, own: &Detector, spec: &Spec) -> anyhow::Resul
     };
     if args.detector.threshold.is_some() {
         settings.thresholds = vec![own.threshold];
+    }
+    if args.detector.reset.is_some() || args.detector.quiet_level.is_some() {
+        settings.resets = Resets::Own;
     }
     if args.detector.smoothing.is_some() {
         settings.smoothings = vec![own.smoothing];

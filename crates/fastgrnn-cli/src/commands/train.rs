@@ -145,7 +145,11 @@ impl Done {
         }
         rows.push(("network", format!("{}, {} parameters", s.cell, count(s.params as u64))));
         let form = if s.model_float.is_some() { "on a device" } else { "as f32" };
-        rows.push(("size", format!("{} {form}", bytes(s.bytes.total as u64))));
+        let front = s
+            .bytes
+            .front_end
+            .map_or(String::new(), |front| format!("; the front end's tables {}", bytes(front as u64)));
+        rows.push(("size", format!("{} {form}{front}", bytes(s.bytes.total as u64))));
         let seeds = if s.seeds.len() == 1 { "1 seed".into() } else { format!("{} seeds", s.seeds.len()) };
         rows.push(("time", format!("{} for {seeds}", duration(s.seconds))));
         rows.push(("model", short(&s.model)));

@@ -24,7 +24,7 @@ pub(super) struct FrontCode {
 }
 
 /// The front end of a spec in front of the network `name`.
-pub(super) fn code(name: &str, spec: &Spec) -> FrontCode {
+pub(super) fn code(name: &str, spec: &Spec, keywords: Option<usize>) -> FrontCode {
     let tables = Tables::new(spec);
     let view = tables.view();
     let points = spec.fft() / 2;
@@ -66,7 +66,9 @@ pub(super) fn code(name: &str, spec: &Spec) -> FrontCode {
     let macros = macros.map(|(name, value)| format!("#define FRONT_{name} {value}\n"));
     let cuts =
         [0_u32, 4, 8, 12, 16].map(|cut| format!("#define FRONT_CUT_{cut} {}\n", stored(cut, view.drop)));
-    let filled = |template: &str| filled(template, name, spec, text.bytes);
+    // Sums, counters, what was heard, and padding.
+    let detector = keywords.map_or(0, |n| 4 * n + 16);
+    let filled = |template: &str| filled(template, name, spec, text.bytes, keywords.is_some());
     FrontCode {
         header: filled(include_str!("parts/push.h")),
         functions: format!(
@@ -78,7 +80,7 @@ pub(super) fn code(name: &str, spec: &Spec) -> FrontCode {
         ),
         push: format!("\n#if !defined(__AVR__)\n{}#endif\n", filled(include_str!("parts/push.c"))),
         table_bytes: text.bytes,
-        ram_bytes: 4 * view.spectrum_len() + 2 * (view.samples_len() + view.row_len()) + 4,
+        ram_bytes: 4 * view.spectrum_len() + 2 * (view.samples_len() + view.row_len()) + 4 + detector,
     }
 }
 
@@ -158,7 +160,7 @@ fn stored(cut: u32, drop: u8) -> String {
     }
 }
 
-fn filled(template: &str, name: &str, spec: &Spec, table_bytes: usize) -> String {
+fn filled(template: &str, name: &str, spec: &Spec, table_bytes: usize, detects: bool) -> String {
     let mfcc = spec.kind() == Kind::Mfcc;
     let bits = Tables::new(spec).view().cosine_bits;
     let cosines = format!(
@@ -179,6 +181,30 @@ fn filled(template: &str, name: &str, spec: &Spec, table_bytes: usize) -> String
     let (logs, member, cosines) =
         if mfcc { ("logs", member, cosines) } else { ("row", String::new(), String::new()) };
     let number = |n: usize| n.to_string();
+    // A value is not searched for keys.
+    let (step, heard, start, use_of) = match detects {
+        true => (
+            format!(
+                "audio->heard = {name}_listen(&audio->state, &audio->detector, audio->row, &audio->confidence);"
+            ),
+            format!(
+                "    {name}_detector detector;
+    int32_t heard; /* the class that was heard in the last frame, or -1 */
+    uint16_t confidence; /* its smoothed posterior, 32768 for certainty */
+"
+            ),
+            format!(
+                "    {name}_detector_init(&audio->detector);\n    audio->heard = -1;\n    audio->confidence = 0;\n"
+            ),
+            "audio.heard is the class that was heard, or -1".to_owned(),
+        ),
+        false => (
+            format!("{name}_step(&audio->state, audio->row);"),
+            String::new(),
+            String::new(),
+            format!("k = {name}_classify(&audio.state, scores, &confidence);"),
+        ),
+    };
     fill(
         template,
         &[
@@ -193,6 +219,10 @@ fn filled(template: &str, name: &str, spec: &Spec, table_bytes: usize) -> String
             ("cosines", &cosines),
             ("logs", logs),
             ("member", &member),
+            ("step", &step),
+            ("heard", &heard),
+            ("start", &start),
+            ("use", &use_of),
         ],
     )
 }

@@ -5,6 +5,7 @@
 
 mod curve;
 mod decide;
+mod detector;
 mod front;
 mod input;
 mod layer;
@@ -16,7 +17,7 @@ mod update;
 use crate::ExportError;
 use fastgrnn::device::MOST_STRAIGHT;
 use fastgrnn::features::Spec;
-use fastgrnn::quantize::IntegerNetwork;
+use fastgrnn::quantize::{Detector, IntegerNetwork};
 use layer::LayerCode;
 use matrix::Rows;
 use text::{Tables, joined};
@@ -43,11 +44,13 @@ pub struct COptions {
     pub optimize: Optimize,
     /// The audio front end that the network's frames come from.
     pub front: Option<Spec>,
+    /// What turns the scores of a stream into detections.
+    pub detector: Option<Detector>,
 }
 
 impl Default for COptions {
     fn default() -> Self {
-        Self { name: "model".into(), max_ram: None, optimize: Optimize::Size, front: None }
+        Self { name: "model".into(), max_ram: None, optimize: Optimize::Size, front: None, detector: None }
     }
 }
 
@@ -111,7 +114,11 @@ pub fn c_source(network: &IntegerNetwork, options: &COptions) -> Result<CSource,
     if let Some(spec) = options.front.filter(|spec| spec.dim() != features) {
         return Err(ExportError::Front { spec: spec.to_string(), found: spec.dim(), features });
     }
-    let front = options.front.map(|spec| front::code(name, &spec));
+    if let Some(detector) = &options.detector {
+        detector.view().check(network.meaning, network.head_biases.len())?;
+    }
+    let keywords = options.detector.as_ref().map(|detector| detector.keywords.len());
+    let front = options.front.map(|spec| front::code(name, &spec, keywords));
 
     let mut tables = Tables::default();
     let mut curves = curve::Curves::default();
@@ -129,6 +136,8 @@ pub fn c_source(network: &IntegerNetwork, options: &COptions) -> Result<CSource,
     if curves.needs_table() {
         tables.unsigned_words("sigmoid_table", &fastgrnn::quantize::sigmoid_table());
     }
+
+    let detector = options.detector.as_ref().map(|own| detector::code(name, network, own, &mut tables));
 
     let outputs = network.head_biases.len();
     let state_bytes: usize = layers.iter().map(|l| 2 * l.state).sum();
@@ -151,6 +160,9 @@ pub fn c_source(network: &IntegerNetwork, options: &COptions) -> Result<CSource,
         code.push_str(&layer.functions.replace("@NAME@", name));
     }
     code.push_str(&api(name, network, x, &layers, &head));
+    if let Some(detector) = &detector {
+        code.push_str(&detector.functions);
+    }
     if let Some(front) = &front {
         code = format!("{}{code}{}", front.functions, front.push);
     }
@@ -161,7 +173,11 @@ pub fn c_source(network: &IntegerNetwork, options: &COptions) -> Result<CSource,
         &Sizes { features, outputs, state_bytes, scratch_bytes, data_bytes: tables.total },
         &layers,
         options,
-        front.as_ref().map_or("", |front| &front.header),
+        &format!(
+            "{}{}",
+            detector.as_ref().map_or("", |detector| &detector.header),
+            front.as_ref().map_or("", |front| &front.header)
+        ),
     );
     let optimize = if straight { Optimize::Speed } else { Optimize::Size };
     Ok(CSource {
@@ -207,7 +223,7 @@ struct Sizes {
     data_bytes: usize,
 }
 
-fn header(name: &str, sizes: &Sizes, layers: &[LayerCode], options: &COptions, front: &str) -> String {
+fn header(name: &str, sizes: &Sizes, layers: &[LayerCode], options: &COptions, more: &str) -> String {
     let upper = name.to_ascii_uppercase();
     let Sizes { features, outputs, state_bytes, scratch_bytes, data_bytes } = sizes;
     let members = joined(layers.iter().map(|l| l.members.clone()), "");
@@ -263,7 +279,7 @@ void {name}_step({name}_state *state, const int16_t *counts);
 /* The class after the frames so far, from 0. Writes {upper}_OUTPUTS scores and, unless confidence is
    a null pointer, 0 (a guess) to 255 (certain). Changes nothing in the state. */
 uint16_t {name}_classify(const {name}_state *state, int32_t *scores, uint8_t *confidence);
-{front}
+{more}
 #ifdef __cplusplus
 }}
 #endif

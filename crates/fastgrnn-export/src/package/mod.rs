@@ -166,7 +166,13 @@ pub fn package(
     };
     let golden =
         if options.float { Golden::float(model, windows)? } else { Golden::integer(model, windows)? };
-    let c = COptions { name, max_ram: options.max_ram, optimize: options.optimize, front: model.front() };
+    let c = COptions {
+        name,
+        max_ram: options.max_ram,
+        optimize: options.optimize,
+        front: model.front(),
+        detector: model.detector().cloned(),
+    };
     let core = if options.float { float_source(&model.network, &c)? } else { c_source(&model.network, &c)? };
     let parts = Parts::new(model, target, options, core, golden)?;
     let mut files = match target {

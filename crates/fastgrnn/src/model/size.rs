@@ -2,6 +2,7 @@
 
 use super::{AnyModel, Model};
 use crate::cells::Role;
+use crate::features::Tables;
 use crate::net::View;
 use crate::quantize::{Sizes, paper_way};
 use fastgrnn_runtime::float;
@@ -35,8 +36,14 @@ impl Model {
             biases: of(|v| v.role != Role::Weight && !is_head(v)),
             head: of(is_head),
             paper_way: paper_way(&self.network, &self.params),
+            front_end: self.front_end_bytes(),
             ..Sizes::default()
         }
+    }
+
+    /// Bytes of the tables with which a device makes features from sound, where the model listens.
+    pub fn front_end_bytes(&self) -> Option<usize> {
+        self.audio.as_ref().map(|spec| Tables::new(spec).bytes())
     }
 
     /// Bytes of the parameters as f32 with each matrix dense or as a bitmap and its entries that are

@@ -6,7 +6,7 @@ use crate::net::Network;
 use fastgrnn_runtime::int::TABLE_LEN;
 use serde::Serialize;
 
-/// Bytes of a device image; all but `paper_way` add up to `total`.
+/// Bytes of a device image; all but `paper_way` and `front_end` add up to `total`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Sizes {
     /// The image.
@@ -27,6 +27,9 @@ pub struct Sizes {
     pub header: usize,
     /// The same model as the paper counts it: see [`paper_way`].
     pub paper_way: usize,
+    /// Tables of the front end that makes features from sound, beside the image.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub front_end: Option<usize>,
 }
 
 impl IntegerModel {
@@ -53,6 +56,7 @@ impl IntegerModel {
         let counted = sizes.weights + sizes.indices + sizes.scales + sizes.biases + sizes.head + sizes.table;
         sizes.header = sizes.total - counted;
         sizes.paper_way = self.network.paper_way();
+        sizes.front_end = self.model.front_end_bytes();
         sizes
     }
 

@@ -10,6 +10,7 @@ use super::summary::{Bytes, SeedRecord, SeedResult, Summary};
 use super::teacher::Teacher;
 use super::{Config, Recipe, TrainError};
 use crate::data::Dataset;
+use crate::features::Tables;
 use crate::files::write_atomic;
 use crate::metrics::Scores;
 use crate::model::Scorer;
@@ -215,7 +216,10 @@ fn summarize(
         model_float,
         cell: config.cell.name().to_owned(),
         params,
-        bytes: Bytes { total: seeds.iter().filter_map(|s| s.bytes).max().unwrap_or(4 * params) },
+        bytes: Bytes {
+            total: seeds.iter().filter_map(|s| s.bytes).max().unwrap_or(4 * params),
+            front_end: data.audio.as_ref().map(|spec| Tables::new(spec).bytes()),
+        },
         epochs: config.epochs,
         seconds: seeds.iter().map(|s| s.seconds).sum(),
         val: val.map(|(mean, _)| mean),

@@ -10,6 +10,9 @@ use std::path::PathBuf;
 pub struct Bytes {
     /// Of the parameters as f32; the length of the device image where the model is quantised.
     pub total: usize,
+    /// Tables of the front end that makes features from sound, beside it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub front_end: Option<usize>,
 }
 
 /// One seed of a run.

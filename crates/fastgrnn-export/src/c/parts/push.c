@@ -15,13 +15,13 @@ static void front_frame(@name@_audio *audio, uint16_t valid)
     front_transform(z);
     front_powers(&audio->work);
     front_filters(audio->work.power, audio->@logs@);
-@cosines@    @name@_step(&audio->state, audio->row);
+@cosines@    @step@
 }
 
 void @name@_audio_reset(@name@_audio *audio)
 {
     @name@_reset(&audio->state);
-    audio->samples[0] = 0;
+@start@    audio->samples[0] = 0;
     audio->filled = 0;
     audio->seen = 0;
 }

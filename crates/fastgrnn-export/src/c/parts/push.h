@@ -7,7 +7,7 @@
        const int16_t *at = pcm;
        while ((at = @name@_push(&audio, at, pcm + n)) != 0) {
            a frame was heard and the network has taken it:
-           k = @name@_classify(&audio.state, scores, &confidence);
+           @use@
        } */
 #if !defined(__AVR__)
 #define @NAME@_RATE @rate@ /* samples a second */
@@ -25,7 +25,7 @@ typedef union @name@_spectrum {
 typedef struct @name@_audio {
     @name@_spectrum work;
     @name@_state state;
-    int16_t samples[@samples@]; /* the sample before the window, then the window */
+@heard@    int16_t samples[@samples@]; /* the sample before the window, then the window */
 @member@    int16_t row[@features@]; /* the features of the last frame, in 1/256 nat */
     uint16_t filled; /* samples of the window that are there */
     uint16_t seen; /* those of them that a frame has seen */

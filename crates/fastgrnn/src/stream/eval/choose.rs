@@ -1,4 +1,4 @@
-//! The operating point: the threshold and smoothing with the fewest errors on validation.
+//! The threshold and smoothing with the fewest errors.
 
 use super::count::{Counts, Occurrence};
 use super::trace::Trace;
@@ -26,14 +26,14 @@ pub struct Choice {
 
 /// Chooses the setting with the fewest false negatives and false positives together. Neighbouring
 /// thresholds count half: a point beside a cliff is not taken. Of equals the first smoothing and the
-/// highest threshold win.
+/// highest threshold win. Also says what it cost.
 pub fn choose(
     trace: &Trace,
     targets: &[Occurrence],
     tolerance: u64,
     thresholds: &[u16],
     smoothings: &[u8],
-) -> Option<Choice> {
+) -> Option<(usize, Choice)> {
     let mut best: Option<(usize, Choice)> = None;
     for &smoothing in smoothings {
         let counts: Vec<Counts> = thresholds
@@ -50,5 +50,5 @@ pub fn choose(
             }
         }
     }
-    best.map(|(_, choice)| choice)
+    best
 }

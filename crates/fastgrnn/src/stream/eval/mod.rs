@@ -11,6 +11,7 @@ mod folder;
 mod plan;
 mod recordings;
 mod report;
+mod search;
 mod trace;
 mod words;
 
@@ -20,6 +21,7 @@ pub use folder::Folder;
 pub use plan::{Bed, Item, Parts, Plan};
 pub use recordings::Recordings;
 pub use report::{DetPoint, EvalReport, Negatives, StreamResult};
+pub use search::Resets;
 pub use trace::Trace;
 pub use words::{AUDIBLE, Words};
 
@@ -59,6 +61,8 @@ pub struct Settings {
     pub thresholds: Vec<u16>,
     /// Smoothings to choose from.
     pub smoothings: Vec<u8>,
+    /// Resets to choose from.
+    pub resets: Resets,
 }
 
 impl Default for Settings {
@@ -73,6 +77,7 @@ impl Default for Settings {
             tolerance: 50,
             thresholds: thresholds(),
             smoothings: SMOOTHINGS.collect(),
+            resets: Resets::Search,
         }
     }
 }
@@ -192,18 +197,17 @@ pub fn evaluate(
     test: &dyn Material,
     settings: &Settings,
 ) -> Result<EvalReport, EvalError> {
-    let choice = operating_point(model, detector, validation, settings)?;
-    let chosen = Detector { threshold: choice.threshold, smoothing: choice.smoothing, ..detector.clone() };
+    let (chosen, validation) = operating_point(model, detector, validation, settings)?;
     let (stream, det_stream) = listen_with_curve(model, &chosen, test, settings)?;
     let sorted = Sorted::new(test, &chosen);
     let negatives = sorted.negatives();
     let trace = sorted.trace(model, &chosen, &negatives)?;
     let hours = negatives.frames as f64 / settings.rate / 3_600.0;
     let accepts = |threshold: u16| trace.heard(threshold, chosen.smoothing).len();
-    let det = settings_curve(&det_stream, &chosen, settings, &accepts, hours);
+    let det = curve(&det_stream, &chosen, settings, &accepts, hours);
     let found = accepts(chosen.threshold);
     Ok(EvalReport {
-        validation: choice,
+        validation,
         stream,
         negatives: Negatives {
             clips: sorted.others.len(),
@@ -217,20 +221,19 @@ pub fn evaluate(
     })
 }
 
-/// The threshold and smoothing with the fewest errors on a stream of `material`.
+/// The detector with the fewest errors on a stream of `material`, and those.
 pub fn operating_point(
     model: &IntegerModel,
     detector: &Detector,
     material: &dyn Material,
     settings: &Settings,
-) -> Result<StreamResult, EvalError> {
+) -> Result<(Detector, StreamResult), EvalError> {
     let sorted = Sorted::new(material, detector);
     let (plan, targets) = all_targets(&sorted, detector, settings, "validation", model)?;
-    let trace = sorted.trace(model, detector, &plan)?;
-    let choice =
-        choose(&trace, &targets, settings.tolerance as u64, &settings.thresholds, &settings.smoothings)
-            .ok_or(EvalError::NoChoice)?;
-    Ok(StreamResult::new(&plan, choice, settings))
+    let mut counts = Vec::new();
+    material.play(&plan, &mut |row| counts.extend_from_slice(row));
+    let best = search::Heardable { model, counts, targets }.search(detector, settings)?;
+    Ok((best.detector, StreamResult::new(&plan, best.choice, settings)))
 }
 
 /// Listens to one stream of `material` with a detector that is settled.
@@ -251,7 +254,7 @@ pub fn listen(
     Ok(StreamResult::new(&plan, choice, settings))
 }
 
-type Heardable = (Trace, Vec<Occurrence>);
+type Curve = (Trace, Vec<Occurrence>);
 
 /// The test stream, and a longer one of all targets for the curve.
 fn listen_with_curve(
@@ -259,7 +262,7 @@ fn listen_with_curve(
     detector: &Detector,
     material: &dyn Material,
     settings: &Settings,
-) -> Result<(StreamResult, Heardable), EvalError> {
+) -> Result<(StreamResult, Curve), EvalError> {
     let result = listen(model, detector, material, settings)?;
     let sorted = Sorted::new(material, detector);
     let (plan, targets) = all_targets(&sorted, detector, settings, "test", model)?;
@@ -284,8 +287,8 @@ fn all_targets(
     Ok((plan, targets))
 }
 
-fn settings_curve(
-    (trace, targets): &Heardable,
+fn curve(
+    (trace, targets): &Curve,
     chosen: &Detector,
     settings: &Settings,
     accepts: &dyn Fn(u16) -> usize,

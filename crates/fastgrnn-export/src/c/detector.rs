@@ -1,0 +1,121 @@
+//! The detector (section 9): a frame in, a detection out.
+
+use super::text::Tables;
+use crate::fill::fill;
+use fastgrnn::quantize::{Detector, IntegerNetwork, Reset};
+use fastgrnn_runtime::int::Meaning;
+
+/// The detector in C.
+pub(super) struct DetectorCode {
+    /// Types and declarations.
+    pub(super) header: String,
+    /// Functions, which call the network's.
+    pub(super) functions: String,
+}
+
+/// A detector behind the network `name`.
+pub(super) fn code(
+    name: &str,
+    network: &IntegerNetwork,
+    detector: &Detector,
+    tables: &mut Tables,
+) -> DetectorCode {
+    let class = match detector.keywords.as_slice() {
+        [only] => format!("{only}u"),
+        several => {
+            tables.unsigned_words("detector_classes", several);
+            "FG_UWORD(detector_classes + j)".into()
+        }
+    };
+    let (locals, before, posterior) = posterior(name, network);
+    let number = |n: u16| n.to_string();
+    let values = [
+        ("name", name.to_owned()),
+        ("NAME", name.to_ascii_uppercase()),
+        ("keywords", detector.keywords.len().to_string()),
+        ("threshold", number(detector.threshold)),
+        ("smoothing", detector.smoothing.to_string()),
+        ("warm_up", number(detector.warm_up)),
+        ("refractory", number(detector.refractory)),
+        ("reset", reset(name, network, detector)),
+        ("class", class),
+        ("locals", locals),
+        ("before", before),
+        ("posterior", posterior),
+    ];
+    let values: Vec<(&str, &str)> = values.iter().map(|(key, value)| (*key, value.as_str())).collect();
+    DetectorCode {
+        header: fill(include_str!("parts/detector.h"), &values),
+        functions: fill(include_str!("parts/detector.c"), &values),
+    }
+}
+
+/// What comes before the network's step.
+fn reset(name: &str, network: &IntegerNetwork, detector: &Detector) -> String {
+    let warm_up = detector.warm_up;
+    let due = |frames: u16| {
+        format!(
+            "    if (detector->counted >= {frames}u) {{
+        detector->counted = 0;
+        detector->warming = {warm_up}u;
+        {name}_reset(state);
+    }}
+"
+        )
+    };
+    match detector.reset {
+        Reset::Never => String::new(),
+        Reset::Every(frames) => format!("    detector->counted++;\n{}", due(frames)),
+        Reset::Quiet { frames, level } => {
+            let features = network.input.factors.len();
+            let limit = i64::from(level) * features as i64;
+            format!(
+                "    {{
+        int32_t sum = 0;
+        for (j = 0; j < {features}; j++) {{
+            sum += counts[j];
+        }}
+        detector->counted = (uint16_t)(sum < ({limit}) ? detector->counted + 1u : 0u);
+    }}
+{}",
+                due(frames)
+            )
+        }
+    }
+}
+
+/// Variables, what all keywords share, and the posterior of one.
+fn posterior(name: &str, network: &IntegerNetwork) -> (String, String, String) {
+    const ONE_SIDED: &str = "            const uint32_t rest = falling(magnitude(@score@));
+            p = ((@likelier@ ? (uint32_t)32768u : rest) * (1073741824u / (32768u + rest))) >> 15;\n";
+    let sided = |score: &str, likelier: &str| fill(ONE_SIDED, &[("score", score), ("likelier", likelier)]);
+    let classify = format!("{name}_classify(state, scores, 0)");
+    match network.meaning {
+        Meaning::Binary => (
+            String::new(),
+            format!("    (void){classify};"),
+            sided("scores[0]", "(scores[0] >= 0) == (k == 1u)"),
+        ),
+        Meaning::OneAgainstAll => {
+            (String::new(), format!("    (void){classify};"), sided("scores[k]", "scores[k] >= 0"))
+        }
+        Meaning::Classes | Meaning::Values => {
+            let outputs = network.head_biases.len();
+            (
+                format!("    uint32_t worth[{outputs}], share;\n"),
+                format!(
+                    "    {{
+        const uint16_t top = {classify};
+        uint32_t all = 0;
+        for (j = 0; j < {outputs}; j++) {{
+            worth[j] = falling((uint32_t)scores[top] - (uint32_t)scores[j]);
+            all += worth[j];
+        }}
+        share = 1073741824u / all;
+    }}"
+                ),
+                "            p = (worth[k] * share) >> 15;\n".into(),
+            )
+        }
+    }
+}
