@@ -196,10 +196,11 @@ fn it_compiles_without_a_warning_everywhere_and_an_avr_leaves_it_out() {
         ("gcc", "-std=c99 -x c"),
         ("g++", "-std=c++11 -x c++"),
         ("clang", "-std=c99 -x c"),
+        ("clang", "-std=c99 --target=thumbv6m-none-eabi -mcpu=cortex-m0plus -ffreestanding -x c"),
         ("avr-gcc", "-std=c99 -mmcu=atmega328p -x c"),
         ("arm-none-eabi-gcc", "-std=c99 -mcpu=cortex-m3 -mthumb -x c"),
         ("arm-none-eabi-g++", "-std=c++11 -mcpu=cortex-m0plus -mthumb -x c++"),
-        ("riscv64-unknown-elf-gcc", "-std=c99 -march=rv32imac -mabi=ilp32 -x c"),
+        ("riscv64-unknown-elf-gcc", "-std=c99 -ffreestanding -march=rv32imac -mabi=ilp32 -x c"),
     ];
     for text in [SPECS[0], SPECS[3], SPECS[5]] {
         let spec: Spec = text.parse().unwrap();

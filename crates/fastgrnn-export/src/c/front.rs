@@ -85,6 +85,11 @@ pub(super) fn code(name: &str, spec: &Spec, keywords: Option<usize>) -> FrontCod
 }
 
 const TYPES: &str = "
+/* It takes all eight low registers, of which clang keeps one. */
+#if defined(FG_THUMB_ASM) && !defined(__clang__)
+#define FRONT_ASM
+#endif
+
 #if defined(__GNUC__)
 #define FG_PAIR __attribute__((aligned(4)))
 #else

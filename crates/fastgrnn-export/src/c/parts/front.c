@@ -5,7 +5,7 @@
 FG_ALONE void front_turn(int32_t *z, uint16_t apart, const fg_turn *turn, uint16_t next, uint16_t n)
 {
     const int32_t *const end = z + n * apart;
-#if defined(FG_THUMB_ASM)
+#if defined(FRONT_ASM)
     /* What the C below says. r4 and r5: real and imaginary part, then their high halves; r6 and r7: low halves.
        The constants come in registers that the loop needs, and wait in r8 to r10. */
     uint32_t c = (uint32_t)end, s = (uint32_t)(4 * apart - 8) | (uint32_t)(4 * next) << 16;
@@ -78,7 +78,7 @@ FG_ALONE void front_fours(int32_t *z, uint16_t apart, uint16_t next, uint16_t n)
 {
     int32_t *const end = z + n * next;
     int32_t *b = z + apart;
-#if defined(FG_THUMB_ASM)
+#if defined(FRONT_ASM)
     /* What the C below says. In r10 to r12: odd_re, odd_im, rest_re. The constants come in the registers of c and d,
        and wait in r8 and r9. */
     uint32_t c = (uint32_t)end, d = (uint32_t)(4 * next - 8);
@@ -165,7 +165,7 @@ FG_ALONE void front_fours(int32_t *z, uint16_t apart, uint16_t next, uint16_t n)
 FG_ALONE void front_pairs(const int16_t *x, const fg_window *w, int8_t way, const FRONT_PLACE *place, int32_t *z, uint16_t n)
 {
     const int16_t *const end = x + 2 * n;
-#if defined(FG_THUMB_ASM)
+#if defined(FRONT_ASM)
     /* What the C below says. In r8 z, in r9 the end, in r10 half a unit, in r11 the sample before, in r12 the way;
        `now` is the lower half of a word of the table. Constants come in registers that the loop needs. */
     uint32_t t = (uint32_t)end, k = (uint32_t)z, u = (uint32_t)(4 * way);
