@@ -65,6 +65,9 @@ recipe! {
         /// Test set, where the data set does not bring its own
         #[cfg_attr(feature = "clap", arg(value_name = "PATH"))]
         test: PathBuf,
+        /// Recordings without parts of their own: leave all of them to train and validate, as with a test set [default: true with test]
+        #[cfg_attr(feature = "clap", arg(num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "true|false"))]
+        test_apart: bool,
         /// Where known data sets lie [default: $FASTGRNN_DATA, then shared/data in this folder or one above, then this folder]
         #[cfg_attr(feature = "clap", arg(value_name = "DIR"))]
         data_dir: PathBuf,
@@ -390,6 +393,7 @@ impl Recipe {
         Request {
             source: self.dataset.clone().unwrap_or_default(),
             test: self.test.clone(),
+            test_apart: self.test.is_some() || self.test_apart.unwrap_or(false),
             data_dir: self.data_dir.clone(),
             timesteps: self.timesteps,
             id_col: self.id_col.clone(),

@@ -123,7 +123,7 @@ impl Reader<'_> {
     fn labelled(&self, layout: Layout, role: Role) -> Result<Parts, DataError> {
         let request = self.request;
         let copies = if request.expect.is_none() && role == Role::Set { request.audio_copies } else { 0 };
-        let split = splits::split(&layout, self.path, request, role, copies > 0)?;
+        let split = splits::split(&layout, self.path, request, role)?;
         let clip = match self.length {
             Length::Clip(samples) | Length::AtLeast(samples) => samples,
         };
@@ -287,7 +287,7 @@ fn clips(files: &[layout::File], split: impl Fn(usize) -> Split) -> Vec<Clip> {
 /// The clips of a folder of Speech Commands, with their parts, and where each lies.
 pub(crate) fn speech(folder: &Path) -> Result<(Vec<Clip>, Vec<PathBuf>), DataError> {
     let layout = Layout::of(folder, Role::Set)?;
-    let parted = splits::split(&layout, folder, &Request::default(), Role::Set, true)?;
+    let parted = splits::split(&layout, folder, &Request::default(), Role::Set)?;
     let paths = layout.files.iter().map(|file| folder.join(&file.name)).collect();
     Ok((parted.clips, paths))
 }

@@ -66,6 +66,7 @@ impl Recipe {
         let mut config = Config {
             dataset: r.dataset.clone().unwrap_or_else(|| data.name.clone()),
             test: r.test.clone(),
+            test_apart: r.test.is_some().then_some(true).or(r.test_apart),
             data_dir: r.data_dir.clone(),
             timesteps: r.timesteps,
             window: r.window,
