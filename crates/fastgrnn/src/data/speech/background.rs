@@ -68,7 +68,7 @@ impl Background {
         let is_long =
             |samples: &Vec<i16>| Split::ALL.into_iter().all(|split| part_of(samples, split).len() >= clip);
         let recordings: Vec<Vec<i16>> = recordings.into_iter().filter(is_long).collect();
-        (!recordings.is_empty()).then(|| Self { spec: *spec, clip, recordings })
+        (!recordings.is_empty()).then_some(Self { spec: *spec, clip, recordings })
     }
 
     /// The samples of each recording that belong to `split`.
