@@ -173,6 +173,7 @@ impl ReadArgs {
         };
         Request {
             source: source.to_owned(),
+            test_apart: base.test_apart || test.is_some(),
             test: test.or(base.test),
             data_dir: self.data_dir.or(base.data_dir),
             timesteps: self.timesteps.or(base.timesteps),

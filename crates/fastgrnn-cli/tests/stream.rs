@@ -128,6 +128,9 @@ fn a_pipe_of_samples_or_of_a_file_gives_what_the_file_gives() {
     let stdin = [&["stream", "model.safetensors", "--stdin"][..], &EAGER].concat();
     assert_eq!(piped(folder, &stdin, &bytes), whole);
     assert_eq!(piped(folder, &stdin, &bytes[44..]), whole);
+    // Chunks after the samples are no sound, and what looks like a format elsewhere is none.
+    let after = [&bytes[..], b"LIST\x08\0\0\0fmt \0\0\0\0", &[77; 4_000]].concat();
+    assert_eq!(piped(folder, &stdin, &after), whole);
     assert_eq!(piped(folder, &[&stdin[..], &["--rate", "16000"]].concat(), &bytes[44..]), whole);
     // The end of a live recording is not known when its head is written.
     let mut endless = bytes.clone();

@@ -189,6 +189,40 @@ fn a_cortex_m0_needs_no_routine_at_all() {
 }
 
 #[test]
+fn it_compiles_without_a_warning_everywhere_and_an_avr_leaves_it_out() {
+    let mut runner = TestRunner::deterministic();
+    let folder = tempfile::tempdir().unwrap();
+    let compilers = [
+        ("gcc", "-std=c99 -x c"),
+        ("g++", "-std=c++11 -x c++"),
+        ("clang", "-std=c99 -x c"),
+        ("clang", "-std=c99 --target=thumbv6m-none-eabi -mcpu=cortex-m0plus -ffreestanding -x c"),
+        ("avr-gcc", "-std=c99 -mmcu=atmega328p -x c"),
+        ("arm-none-eabi-gcc", "-std=c99 -mcpu=cortex-m3 -mthumb -x c"),
+        ("arm-none-eabi-g++", "-std=c++11 -mcpu=cortex-m0plus -mthumb -x c++"),
+        ("riscv64-unknown-elf-gcc", "-std=c99 -ffreestanding -march=rv32imac -mabi=ilp32 -x c"),
+    ];
+    for text in [SPECS[0], SPECS[3], SPECS[5]] {
+        let spec: Spec = text.parse().unwrap();
+        write(folder.path(), &source(&random_network(&spec, &mut runner), &spec));
+        for (compiler, flags) in compilers {
+            if Command::new(compiler).arg("--version").output().is_err() {
+                let _ = writeln!(std::io::stderr(), "SKIPPED: the front end was NOT compiled by {compiler}");
+                continue;
+            }
+            let status = Command::new(compiler)
+                .current_dir(&folder)
+                .args(["-O2", "-Wall", "-Wextra", "-Werror", "-pedantic"])
+                .args(flags.split(' '))
+                .args(["-c", "model.c", "-o", "model.o"])
+                .status()
+                .unwrap();
+            assert!(status.success(), "{compiler} {text}");
+        }
+    }
+}
+
+#[test]
 fn a_front_end_of_another_width_is_refused() {
     let mut runner = TestRunner::deterministic();
     let network = random_network(&"log-mel,filters=20".parse().unwrap(), &mut runner);

@@ -1,7 +1,8 @@
 //! Writes device images, inputs for them and what the host computes from those, for a device to
 //! compare its own results with: `scripts/test-devices` does. One folder a model, with `image`,
 //! `counts` (16-bit, little-endian, step by step) and `expected`: after each step the states of all
-//! layers (16-bit), the scores (32-bit), the class (16-bit) and the confidence (8-bit).
+//! layers (16-bit), the scores (32-bit), the class (16-bit) and the confidence (8-bit). The folder
+//! `sound` has a recording instead of counts, and the rows of a small front end.
 //!
 //! `cargo run --example device_vectors -- FOLDER`
 
@@ -11,8 +12,11 @@ use fastgrnn::model::{Model, Task};
 use fastgrnn::net::Network;
 use fastgrnn::quantize::{HostModel, Options, quantize};
 use fastgrnn::rng::Rng;
+use fastgrnn_runtime::audio::{Front, Tables};
 use fastgrnn_runtime::int::Form;
 use std::path::Path;
+
+include!("../../fastgrnn-runtime/tests/fixtures/front.rs");
 
 const FEATURES: usize = 5;
 const CLASSES: usize = 4;
@@ -79,6 +83,24 @@ fn write(folder: &Path, image: &[u8], rng: &mut Rng) -> Result<Vec<Form>, Failur
     Ok(matrices.flatten().map(|m| m.form()).collect())
 }
 
+/// A recording from a whisper to the extremes, and what the front end makes of it.
+fn write_sound(folder: &Path, image: &[u8], rng: &mut Rng) -> Result<(), Failure> {
+    let loud = |i: usize| (15.0 * i as f64 / 2_000.0).exp2();
+    let mut samples: Vec<i16> = (0..2_000).map(|i| (rng.range(-1.0, 1.0) * loud(i)) as i16).collect();
+    samples.extend((0..200).map(|i| if i % 2 == 0 { i16::MIN } else { i16::MAX }));
+    let front = Front::new(TABLES)?;
+    let (mut window, mut spectrum, mut row) = ([0; 41], [0; 64], [0; 4]);
+    let mut stream = front.start(&mut window, &mut spectrum, &mut row)?;
+    let mut rows: Vec<u8> = Vec::new();
+    let mut heard = |row: &[i16]| rows.extend(row.iter().flat_map(|v| v.to_le_bytes()));
+    front.push(&mut stream, &samples, &mut heard);
+    front.finish(&mut stream, &mut heard);
+    std::fs::create_dir_all(folder)?;
+    std::fs::write(folder.join("image"), image)?;
+    std::fs::write(folder.join("sound"), samples.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<_>>())?;
+    Ok(std::fs::write(folder.join("expected"), rows)?)
+}
+
 fn main() -> Result<(), Failure> {
     let folder = std::env::args().nth(1).ok_or("usage: device_vectors FOLDER")?;
     let folder = Path::new(&folder);
@@ -103,6 +125,7 @@ fn main() -> Result<(), Failure> {
     let above = Cell { gate: Nonlinearity::QuantSigm4, ..Cell::new(CellKind::FastGrnn, 10, 8) };
     let image = image(vec![below, above], 0.6, true, &mut rng)?;
     forms.extend(write(&folder.join("two-layers-relu"), &image, &mut rng)?);
+    write_sound(&folder.join("sound"), &image, &mut rng)?;
     match Form::ALL.iter().find(|form| !forms.contains(form)) {
         Some(form) => Err(format!("no matrix is stored as {form:?}: the vectors miss that code").into()),
         None => Ok(()),

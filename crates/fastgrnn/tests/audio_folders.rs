@@ -169,19 +169,24 @@ fn a_bad_file_is_named_and_skip_bad_goes_on_with_a_list() {
     folder.words(&["yes", "no"], 6);
     folder.write("yes/broken.wav", &tone(16_000, 500.0, 16_000)[..1_000]);
     folder.write("no/text.flac", b"this is no sound");
+    folder.noise("_background_noise_/hum.wav");
     let message = folder.problem();
     let is_named = message.contains("text.flac: this is a file that begins with")
         || message.contains("broken.wav: data chunk at byte 36: 32000 bytes are announced, 956 are there");
     assert!(is_named && message.contains("--skip-bad"), "{message}");
     let data = data::load(&Request { skip_bad: true, ..folder.request() }).unwrap();
-    assert_eq!(data.train.len() + data.test.as_ref().map_or(0, Examples::len), 12);
+    let clips = |examples: &Examples| names(examples).iter().filter(|name| **name != "silence").count();
+    assert_eq!(clips(&data.train) + data.test.as_ref().map_or(0, clips), 12);
     let notes = data.notes.join("\n");
     assert!(notes.contains("left out 2 recordings that cannot be read"), "{notes}");
     assert!(notes.contains("broken.wav") && notes.contains("text.flac"), "{notes}");
     let labels = names(&data.train);
-    for (id, name) in ids(&data.train).iter().zip(labels) {
+    for (id, name) in ids(&data.train).iter().zip(labels).filter(|(_, name)| *name != "silence") {
         assert!(id.starts_with(name));
     }
+    folder.write("_background_noise_/text.wav", b"nor is this");
+    let data = data::load(&Request { skip_bad: true, ..folder.request() }).unwrap();
+    assert!(data.notes.join("\n").contains("left out 3 recordings"), "{:?}", data.notes);
 }
 
 #[test]

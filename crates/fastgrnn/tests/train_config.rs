@@ -162,7 +162,9 @@ fn every_key_of_a_configuration_is_a_key_of_a_recipe() {
     let optional =
         [&optional[..], &["class-share", "epoch-draws", "positive", "label-smoothing", "mixup", "teacher"]]
             .concat();
-    let optional = [&optional[..], &["teacher-weight", "teacher-temperature"]].concat();
+    let optional = [&optional[..], &["teacher-weight", "teacher-temperature", "ema"]].concat();
+    let of_recordings = ["features", "words", "unknown-share", "silence-share", "clip-seconds", "skip-bad"];
+    let optional = [&optional[..], &of_recordings, &["test-apart"]].concat();
     for key in keys.iter().filter(|key| !optional.contains(&key.as_str())) {
         assert!(table.contains_key(key), "{key}");
     }
@@ -214,6 +216,7 @@ fn values_out_of_range_are_named_with_their_key() {
             "positive names the class 'marvin'; the training data has class 0, class 1",
         ),
         (Recipe { label_smoothing: Some(1.0), ..plain() }, "label-smoothing = 1: it must be at least 0 and"),
+        (Recipe { ema: Some(1.0), ..plain() }, "ema = 1: it must be at least 0 and below 1"),
         (Recipe { mixup: Some(-1.0), ..plain() }, "mixup = -1"),
         (
             Recipe { mixup: Some(0.2), augment: Some("crop=0.5".parse().unwrap()), ..plain() },

@@ -291,17 +291,41 @@ fn stopping_in_any_stage_and_resuming_changes_nothing() {
     stop_and_resume(staged());
 }
 
-/// A class that is to be found and comes up more often than it is there, and an epoch that is no
-/// pass over the data.
+/// A class that is to be found and comes up more often than it is there, epochs that are no passes
+/// over the data, and an average.
 fn sampled() -> Recipe {
     let class_share = Some("class 1=0.7".parse().unwrap());
     let positive = Some("class 1".into());
-    Recipe { class_share, epoch_draws: Some(70), positive, batch: Some(12), ..staged() }
+    Recipe { class_share, epoch_draws: Some(70), positive, batch: Some(12), ema: Some(0.9), ..staged() }
 }
 
 #[test]
 fn stopping_a_sampled_run_and_resuming_changes_nothing() {
     stop_and_resume(sampled());
+}
+
+#[test]
+fn an_average_keeps_the_support_and_is_what_validation_saw() {
+    let data = classes(80, 2, 8);
+    let recipe = |ema| Recipe {
+        sparsity_u: Some(0.3),
+        stages: Some("dense:1/3,project:1/3:every=3,frozen:1/3".parse().unwrap()),
+        epochs: Some(9),
+        ema,
+        ..recipe()
+    };
+    let models = [None, Some(0.0), Some(0.8)].map(|ema| {
+        let folder = tempfile::tempdir().unwrap();
+        let summary = trained(&recipe(ema), &data, folder.path());
+        let model = Model::load(&summary.model).unwrap();
+        let u = model.network.layout().view("layer0.u").unwrap().range();
+        assert_eq!(model.params[u].iter().filter(|v| **v != 0.0).count(), 20, "64 x 0.3, rounded up");
+        let best = metrics(folder.path()).into_iter().rev().find(|r| r.best).unwrap();
+        assert_eq!(best.val_loss, Some(summary.val.unwrap().loss));
+        model.params
+    });
+    assert_eq!(models[0], models[1]);
+    assert_ne!(models[0], models[2]);
 }
 
 #[test]

@@ -4,10 +4,12 @@
 //! The image lies in flash, as it would in a product. Inputs come from the host's file `counts`
 //! (16-bit numbers, little-endian, one step after the other). After each step the file `outputs`
 //! gets the states of all layers (16-bit), the scores (32-bit), the class (16-bit) and the
-//! confidence (8-bit). There is no `core::fmt`, no float and no static variable.
+//! confidence (8-bit). Where the host has a file `sound` (16-bit samples), the audio front end runs
+//! instead and `outputs` gets its rows. There is no `core::fmt`, no float and no static variable.
 #![no_std]
 #![no_main]
 
+mod hear;
 mod semihosting;
 mod start;
 
@@ -44,6 +46,9 @@ unsafe extern "C" {
 }
 
 fn run() -> Result<(), Failure> {
+    if let Some(sound) = File::open(b"sound\0", Mode::Read) {
+        return hear::run(sound);
+    }
     // SAFETY: the linker script gives the symbol this many bytes of flash, which nothing writes.
     let flash = unsafe { &IMAGE_REGION };
     let length = u32::from_le_bytes([flash[4], flash[5], flash[6], flash[7]]) as usize;

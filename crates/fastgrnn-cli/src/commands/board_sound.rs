@@ -55,6 +55,7 @@ impl Sound {
         let c = COptions {
             optimize: options.optimize.unwrap_or_default(),
             front: Some(self.front),
+            detector: None,
             ..COptions::default()
         };
         let source = c_source(&model.network, &c)?;

@@ -32,11 +32,11 @@ pub(super) fn code(name: &str, spec: &Spec, keywords: Option<usize>) -> FrontCod
     let (base, odd) = (spec.window() / 4 * 2, spec.window() % 4);
     let mut text = Text::default();
 
-    let place = if points <= 256 { "uint8_t" } else { "uint16_t" };
+    let (place, load, size) = if points <= 256 { ("uint8_t", "ldrb", 1) } else { ("uint16_t", "ldrh", 2) };
     let windows: Vec<String> = view.window.iter().zip(view.before).map(|(w, b)| pair(*w, *b)).collect();
     text.table("fg_window", "front_window", 4, &windows);
     let places: Vec<usize> = (0..points).map(|i| place_of(i, points)).collect();
-    text.table(place, "front_places", if points <= 256 { 1 } else { 2 }, &places);
+    text.table(place, "front_places", size, &places);
     let turns: Vec<String> =
         turns(points, first).map(|k| pair(view.turns[2 * k], view.turns[2 * k + 1])).collect();
     text.table("fg_turn", "front_turns", 4, &turns);
@@ -57,6 +57,9 @@ pub(super) fn code(name: &str, spec: &Spec, keywords: Option<usize>) -> FrontCod
         ("MIDDLE", (if odd == 0 { base } else { base + odd - 2 }).to_string()),
         ("PLACE", place.to_owned()),
         ("FRACTION", view.fraction.to_string()),
+        // For assembly: the same number, and how a place is read.
+        ("BITS", format!("\"{}\"", view.fraction)),
+        ("THUMB_PLACE", format!("\"{load} %[t], [%[place]]\\n\\tadds %[place], #{size}\"")),
         ("FILTERS", spec.filters().to_string()),
         ("FLOOR", format!("({})", view.floor)),
     ];
@@ -82,6 +85,11 @@ pub(super) fn code(name: &str, spec: &Spec, keywords: Option<usize>) -> FrontCod
 }
 
 const TYPES: &str = "
+/* It takes all eight low registers, of which clang keeps one. */
+#if defined(FG_THUMB_ASM) && !defined(__clang__)
+#define FRONT_ASM
+#endif
+
 #if defined(__GNUC__)
 #define FG_PAIR __attribute__((aligned(4)))
 #else

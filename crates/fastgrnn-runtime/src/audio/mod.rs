@@ -7,14 +7,10 @@
 //! only tables with which nothing can overflow, so a frame has no error path.
 //!
 //! ```
-//! # mod generated { include!("../../tests/fixtures/front.rs"); }
-//! # use generated::*;
-//! use fastgrnn_runtime::audio::{Front, Tables};
+//! # mod generated { use fastgrnn_runtime::audio::Tables; include!("../../tests/fixtures/front.rs"); }
+//! use fastgrnn_runtime::audio::Front;
+//! use generated::TABLES; // 40 samples every 16, 4 filters
 //!
-//! const TABLES: Tables = Tables { // generated for 40 samples every 16, 4 filters
-//!     window: &WINDOW, before: &BEFORE, turns: &TURNS, edges: &EDGES, offsets: &OFFSETS, cosines: &[],
-//!     len: 40, hop: 16, fft: 64, fraction: 9, drop: 4, floor: -512, cosine_bits: 15,
-//! };
 //! let front = Front::new(TABLES).unwrap();
 //! let (mut samples, mut spectrum, mut row) = ([0; 41], [0; 64], [0; 4]);
 //! let mut stream = front.start(&mut samples, &mut spectrum, &mut row).unwrap();

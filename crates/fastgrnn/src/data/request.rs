@@ -107,6 +107,9 @@ pub struct Request {
     pub source: String,
     /// A test set apart from the source.
     pub test: Option<PathBuf>,
+    /// Whether there is, or was in training, such a test set: recordings are then all to train and
+    /// validate on.
+    pub test_apart: bool,
     /// Where to look for known sets first.
     pub data_dir: Option<PathBuf>,
     /// Re-block every sequence: its T·D values in this many steps.
@@ -163,6 +166,7 @@ impl Default for Request {
         Self {
             source: String::new(),
             test: None,
+            test_apart: false,
             data_dir: None,
             timesteps: None,
             id_col: None,

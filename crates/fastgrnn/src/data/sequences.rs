@@ -62,12 +62,16 @@ impl Sequences {
 
     /// Appends a sequence given as whole steps of `dim` values.
     pub fn push(&mut self, sequence: &[f32]) {
-        if self.tail.len() * size_of::<f32>() >= self.memory
-            && let Some(block) = Block::new(&self.tail)
-        {
-            self.blocks.push((self.spilled, block));
-            self.spilled += self.tail.len();
-            self.tail.clear();
+        if self.tail.len() * size_of::<f32>() >= self.memory {
+            match Block::new(&self.tail) {
+                Some(block) => {
+                    self.blocks.push((self.spilled, block));
+                    self.spilled += self.tail.len();
+                    self.tail.clear();
+                }
+                // The disk is full: what comes stays in memory, and nothing is written in vain again.
+                None => self.memory = usize::MAX,
+            }
         }
         self.tail.extend_from_slice(sequence);
         self.offsets.push((self.spilled + self.tail.len()) / self.dim);

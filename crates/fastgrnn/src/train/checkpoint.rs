@@ -3,6 +3,7 @@
 //! A checkpoint holds everything that the next step depends on, so continuing from it gives the
 //! same bits as never having stopped. It is one safetensors file, replaced as a whole.
 
+use super::average::Average;
 use super::constraint::Constraint;
 use super::observe::{EpochReport, Pass};
 use super::optim::Optim;
@@ -74,6 +75,9 @@ pub(super) struct Place {
     /// What the stages hold the parameters to; its mask is a tensor of the file.
     #[serde(default)]
     pub constraint: Constraint,
+    /// The moving average; its values are a tensor of the file.
+    #[serde(default)]
+    pub average: Average,
     /// Grids of the chosen parameters, where they have some.
     #[serde(default)]
     pub chosen_grids: Vec<Grid>,
@@ -112,6 +116,7 @@ impl State {
             first_loss: None,
             best: None,
             constraint: Constraint::default(),
+            average: Average::default(),
             chosen_grids: Vec::new(),
             chosen_after: None,
             optim_steps: 0,
@@ -122,14 +127,20 @@ impl State {
         Self { place, params, optim, best_params: Vec::new() }
     }
 
+    /// The parameters that count: their average, where there is one.
+    pub(super) fn counted(&self) -> &[f32] {
+        self.place.average.of(&self.params)
+    }
+
     /// Takes the present parameters for the best so far.
     pub(super) fn choose(&mut self) {
-        self.best_params.clone_from(&self.params);
+        self.best_params = self.counted().to_vec();
         self.place.chosen_grids.clone_from(&self.place.constraint.grids);
     }
 
     /// Ends the choosing pass and begins the refit from fresh parameters.
     pub(super) fn begin_refit(&mut self, params: Vec<f32>, optim: Optim) {
+        self.place.average.restart(&params);
         self.place.constraint = Constraint::default();
         self.place.chosen_after = Some(self.place.epoch);
         self.place.pass = Pass::Refit;
@@ -156,6 +167,7 @@ impl State {
             ("second", &self.optim.second),
             ("best", &self.best_params),
             ("held", &self.place.constraint.held),
+            ("average", &self.place.average.values),
         ]
         .map(|(name, values)| (name, values.len(), bytes(values)));
         let damaged = |what: String| TrainError::Damaged { path: path.to_owned(), what };
@@ -214,6 +226,11 @@ impl State {
         if let Ok(held) = tensors.tensor("held") {
             place.constraint.held = take("held", if held.data().is_empty() { 0 } else { self.params.len() })?;
         }
+        // Checkpoints of before there were averages have none.
+        let averaged = self.place.average.values.len();
+        if averaged > 0 || tensors.tensor("average").is_ok() {
+            place.average.values = take("average", averaged)?;
+        }
         self.optim.steps = place.optim_steps;
         self.place = place;
         Ok(true)
@@ -234,6 +251,8 @@ mod tests {
         state.place.constraint.held = vec![0.0, -1.5, 0.0, 0.0];
         state.place.constraint.grids = vec![Grid { exponent: 6 }, Grid { exponent: -2 }];
         state.place.chosen_grids = vec![Grid { exponent: 9 }];
+        state.place.average = Average::new(Some(0.9), &[0.1, 0.2, 0.3, 0.4]);
+        state.place.average.follow(&[1.0; 4]);
         state.optim.steps = 7;
         state.optim.second[1] = 1e-30;
         state
@@ -250,8 +269,10 @@ mod tests {
         let mut saved = state();
         saved.save(&path).unwrap();
         let mut restored = blank();
+        restored.place.average = Average::new(Some(0.9), &[0.0; 4]);
         assert!(restored.restore(&path).unwrap());
         assert_eq!(restored, saved);
+        assert!(matches!(blank().restore(&path), Err(TrainError::Damaged { .. })), "an average too many");
     }
 
     #[test]

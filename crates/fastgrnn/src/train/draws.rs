@@ -92,7 +92,7 @@ mod tests {
     /// Ten of `rare`, ninety of two others.
     fn labels() -> Labels {
         let names = ["other", "rare", "more"].map(String::from).to_vec();
-        let class = |i: u32| if i % 10 == 0 { 1 } else { 2 * u32::from(i % 3 == 0) };
+        let class = |i: u32| if i.is_multiple_of(10) { 1 } else { 2 * u32::from(i.is_multiple_of(3)) };
         Labels::Class { index: (0..100).map(class).collect(), names }
     }
 
@@ -113,7 +113,7 @@ mod tests {
         for e in 0..5 {
             let order = epoch(&draws, 3, e);
             assert_eq!(order.len(), 80);
-            assert_eq!(order.iter().filter(|d| d.index % 10 == 0).count(), 20);
+            assert_eq!(order.iter().filter(|d| d.index.is_multiple_of(10)).count(), 20);
         }
     }
 
@@ -124,7 +124,7 @@ mod tests {
         let (mut rare, mut others) = (HashMap::new(), HashMap::new());
         for e in 0..12 {
             for draw in epoch(&draws, 7, e) {
-                let counts = if draw.index % 10 == 0 { &mut rare } else { &mut others };
+                let counts = if draw.index.is_multiple_of(10) { &mut rare } else { &mut others };
                 *counts.entry(draw.index).or_insert(0) += 1;
             }
             for counts in [&rare, &others].into_iter().filter(|c| c.len() > 10 || e > 0) {
@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn a_class_without_sequences_leaves_its_share_to_the_others() {
         let share = "rare=0.5".parse().unwrap();
-        let without: Vec<u32> = (0..100).filter(|i| i % 10 != 0).collect();
+        let without: Vec<u32> = (0..100u32).filter(|i| !i.is_multiple_of(10)).collect();
         assert_eq!(epoch(&Draws::new(&labels(), &without, Some(&share), 40), 0, 0).len(), 40);
         let only: Vec<u32> = (0..100).step_by(10).collect();
         assert_eq!(epoch(&Draws::new(&labels(), &only, Some(&share), 40), 0, 0).len(), 40);

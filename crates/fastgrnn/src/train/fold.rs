@@ -24,6 +24,8 @@ pub(super) struct Fold<'a> {
     examples: &'a Examples,
     augment: Augment,
     spectral: Spectral,
+    /// Epochs of the run.
+    epochs: usize,
     background: Option<&'a Sequences>,
     /// The class whose sequences count at their last step alone.
     last_only: Option<u32>,
@@ -79,6 +81,7 @@ impl<'a> Fold<'a> {
             augment: config.augmentation(data),
             order: Vec::new(),
             spectral: config.augment.spectral(),
+            epochs: config.epochs,
             background: data.background.as_ref(),
             last_only: config.last_only(data),
             floor: data.audio.as_ref().map_or(f32::MIN, |spec| spec.floor() as f32),
@@ -116,9 +119,17 @@ impl<'a> Fold<'a> {
         batch * n / batches..(batch + 1) * n / batches
     }
 
+    /// The changes of `epoch`. Lead-ins grow over the first half of the run: what a word is, is
+    /// learnt from words alone, to hear it after anything comes later.
+    fn spectral(&self, epoch: usize) -> Spectral {
+        let lead_in = self.spectral.lead_in * (2 * epoch).min(self.epochs) / self.epochs.max(1);
+        Spectral { lead_in, ..self.spectral }
+    }
+
     /// Fills `batch` with the sequences of batch number `number` of `epoch`.
     pub(super) fn fill(&mut self, batch: &mut Batch, epoch: usize, number: usize) -> Result<(), TrainError> {
         self.model.clear(batch);
+        let spectral = self.spectral(epoch);
         let dim = self.examples.x.dim();
         for at in self.range(number) {
             let Draw { index, repeat } = self.order[at];
@@ -131,10 +142,10 @@ impl<'a> Fold<'a> {
             self.augment.before(&mut self.scratch, dim, &mut rng);
             let (background, sequences) = (self.background, &self.examples.x);
             let from = Sources { background, floor: self.floor, sequences, indices: &self.indices };
-            self.spectral.before(&mut self.scratch, dim, from, &mut rng);
+            spectral.before(&mut self.scratch, dim, from, &mut rng);
             self.model.normalizer.apply(&mut self.scratch, dim)?;
             self.augment.after(&mut self.scratch, &mut rng);
-            self.spectral.after(&mut self.scratch, dim, &mut rng);
+            spectral.after(&mut self.scratch, dim, &mut rng);
             batch.push(&self.scratch);
             self.model.push_initial(batch, (u64::from(repeat) << 34) + (pass << 32) + epoch as u64, i);
             self.model.push_target(batch, &self.examples.y, i);

@@ -20,6 +20,7 @@
 //! | `.lock` | held while a process trains into the folder |
 //! | `summary.json` | the [`Summary`] |
 
+mod average;
 mod checkpoint;
 mod choice;
 mod config;

@@ -65,6 +65,9 @@ recipe! {
         /// Test set, where the data set does not bring its own
         #[cfg_attr(feature = "clap", arg(value_name = "PATH"))]
         test: PathBuf,
+        /// Recordings without parts of their own: leave all of them to train and validate, as with a test set [default: true with test]
+        #[cfg_attr(feature = "clap", arg(num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "true|false"))]
+        test_apart: bool,
         /// Where known data sets lie [default: $FASTGRNN_DATA, then shared/data in this folder or one above, then this folder]
         #[cfg_attr(feature = "clap", arg(value_name = "DIR"))]
         data_dir: PathBuf,
@@ -280,6 +283,9 @@ recipe! {
         /// What scores are divided by where student and teacher are compared: higher values say more about the classes that are not the right one [default: 2]
         #[cfg_attr(feature = "clap", arg(value_name = "X"))]
         teacher_temperature: f64,
+        /// Decay of a moving average of the parameters, such as 0.999, that validation and the result take in their place; 0 for none [default: 0]
+        #[cfg_attr(feature = "clap", arg(value_name = "DECAY"))]
+        ema: f64,
         /// Stop early after this many epochs without a better validation; 0 for never [default: 0]
         #[cfg_attr(feature = "clap", arg(value_name = "EPOCHS", visible_alias = "early-stop"))]
         #[serde(alias = "early-stop")]
@@ -387,6 +393,7 @@ impl Recipe {
         Request {
             source: self.dataset.clone().unwrap_or_default(),
             test: self.test.clone(),
+            test_apart: self.test.is_some() || self.test_apart.unwrap_or(false),
             data_dir: self.data_dir.clone(),
             timesteps: self.timesteps,
             id_col: self.id_col.clone(),

@@ -1,5 +1,6 @@
 //! One seed: choose an epoch on the validation part, refit if asked, read the test set once.
 
+use super::average::Average;
 use super::checkpoint::{Best, State};
 use super::constraint::Course;
 use super::deliver::{Trained, write_json};
@@ -65,6 +66,7 @@ impl<'j, 'a> SeedRun<'j, 'a> {
         let (params, optim) = fresh(job.config, job.data, seed);
         let gradient = vec![0.0; params.len()];
         let mut state = State::new(seed, job.fingerprint.clone(), params, optim);
+        state.place.average = Average::new(job.config.ema, &state.params);
         state.restore(&folder.join(CHECKPOINT))?;
         if state.place.data != job.fingerprint {
             return Err(TrainError::DataChanged { out: job.out.to_owned() });
@@ -119,7 +121,7 @@ impl<'j, 'a> SeedRun<'j, 'a> {
             let all = (0..examples.len() as u32).collect();
             let mut fold = Fold::new(config, self.job.data, self.seed, Pass::Refit, all)?;
             self.train(&mut fold, &[], epochs)?;
-            let model = Model { params: std::mem::take(&mut self.state.params), ..fold.model };
+            let model = Model { params: self.state.counted().to_vec(), ..fold.model };
             let grids = std::mem::take(&mut self.state.place.constraint.grids);
             result = Some(Trained { model, grids, indices: fold.indices });
         }
@@ -205,6 +207,10 @@ impl<'j, 'a> SeedRun<'j, 'a> {
             return Err(self.diverged(number + 1, what));
         }
         let place = &mut self.state.place;
+        match now.projection {
+            Some(_) => place.average.restart(&self.state.params),
+            None => place.average.follow(&self.state.params),
+        }
         place.first_loss.get_or_insert(loss);
         place.loss += loss * rows as f64;
         place.correct += correct as u64;
@@ -232,7 +238,7 @@ impl<'j, 'a> SeedRun<'j, 'a> {
             [] => None,
             val => {
                 let (constraint, train) = (&self.state.place.constraint, &self.job.data.train);
-                let seen = constraint.seen(&self.layout, &self.state.params, &mut self.rounded);
+                let seen = constraint.seen(&self.layout, self.state.counted(), &mut self.rounded);
                 Some(self.job.validate(&fold.model, seen, train, val)?)
             }
         };

@@ -246,7 +246,8 @@ augmentations! {
     /// Folders of recordings: varied copies of each training clip (moved in time, louder or softer,
     /// with background noise of that ratio), made from its audio.
     audio_copies: usize,
-    /// Most time steps of other training sequences put before a sequence.
+    /// Most time steps of other training sequences put before a sequence; grows to that over the
+    /// first half of the run.
     lead_in: usize,
     /// Bands of neighbouring features that are hidden.
     freq_masks: usize,

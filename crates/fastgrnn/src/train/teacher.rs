@@ -188,9 +188,8 @@ fn check(path: &Path, model: &Model, config: &Config, data: &Dataset) -> Result<
         return Err(TeacherError::Loss { path, found: model.loss, expected: config.loss });
     }
     let (found, expected) = (model.normalizer.mean.len(), x.max_steps() * x.dim());
-    let crops = config.augment.crop > 0.0 && config.augment.crop < 1.0;
     if model.normalizer.mode == Normalize::PerCoordinate
-        && (found != expected || x.min_steps() != x.max_steps() || crops)
+        && (found != expected || x.min_steps() != x.max_steps() || config.varies())
     {
         return Err(TeacherError::Length { path, found, expected });
     }

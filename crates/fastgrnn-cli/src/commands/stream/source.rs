@@ -67,7 +67,10 @@ fn raw(mut input: impl Read, ears: &mut Ears<'_>) -> anyhow::Result<()> {
     let (mut bytes, mut kept) = ([0; 2 * CHUNK], 0);
     loop {
         let read = match input.read(&mut bytes[kept..]) {
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted && !interrupt::is_asked() => {
+                continue;
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => 0,
             other => other.context("cannot read standard input")?,
         };
         if read == 0 || interrupt::is_asked() {
@@ -85,50 +88,79 @@ fn raw(mut input: impl Read, ears: &mut Ears<'_>) -> anyhow::Result<()> {
 /// A recording from a pipe. A WAV file of 16-bit mono at the right rate is heard as it comes; of any
 /// other file the end must be known before it can be converted.
 fn wav(mut input: impl BufRead, rate: u32, ears: &mut Ears<'_>) -> anyhow::Result<()> {
-    let head = head(&mut input)?;
-    if plain_rate(&head) == Some(rate) {
-        return raw(input, ears);
+    let head = Head::read(&mut input)?;
+    if head.plain_rate() == Some(rate) {
+        // What follows the samples is no sound; a pipe may not know how many there are.
+        return match head.samples() {
+            Some(length) => raw(input.take(length), ears),
+            None => raw(input, ears),
+        };
     }
-    let mut bytes = head;
+    let mut bytes = head.bytes;
     bytes.extend(all(input)?);
     whole(&audio::decode("standard input", &bytes)?, rate, ears)
 }
 
 /// Most bytes before the samples of a WAV file that is heard as it comes.
 const MOST_HEAD: usize = 1 << 16;
+/// Lengths from here on are what programs write that do not know the length.
+const UNKNOWN_LENGTH: u32 = 0x7fff_0000;
 
-/// The bytes before a WAV file's samples; fewer if it is something else.
-fn head(input: &mut impl BufRead) -> anyhow::Result<Vec<u8>> {
-    let mut head = Vec::new();
-    let mut take = |head: &mut Vec<u8>, n: usize| -> anyhow::Result<bool> {
-        let before = head.len();
-        input.by_ref().take(n as u64).read_to_end(head).context("cannot read standard input")?;
-        Ok(head.len() == before + n)
-    };
-    if !take(&mut head, 12)? || !head.starts_with(b"RIFF") {
-        return Ok(head);
-    }
-    loop {
-        let at = head.len();
-        if !take(&mut head, 8)? || &head[at..at + 4] == b"data" {
-            return Ok(head);
-        }
-        let size = u32::from_le_bytes([head[at + 4], head[at + 5], head[at + 6], head[at + 7]]) as usize;
-        let size = size + size % 2;
-        if head.len() + size > MOST_HEAD || !take(&mut head, size)? {
-            return Ok(head);
-        }
-    }
+/// What comes before a WAV file's samples; less if it is something else.
+struct Head {
+    bytes: Vec<u8>,
+    /// Where the fields of its format begin.
+    format: Option<usize>,
+    /// The length that it gives its samples, once they follow.
+    length: Option<u32>,
 }
 
-/// The rate in the head of a WAV file, if its samples are 16-bit mono and follow.
-fn plain_rate(head: &[u8]) -> Option<u32> {
-    let is_whole = head.len() >= 8 && &head[head.len() - 8..head.len() - 4] == b"data";
-    let format = head.windows(4).position(|w| w == b"fmt ")?;
-    let fields = head.get(format + 8..format + 24)?;
-    let word = |at: usize| u16::from_le_bytes([fields[at], fields[at + 1]]);
-    let is_plain = word(0) == 1 && word(2) == 1 && word(14) == 16;
-    (is_whole && is_plain).then(|| u32::from_le_bytes([fields[4], fields[5], fields[6], fields[7]]))
+impl Head {
+    fn read(input: &mut impl BufRead) -> anyhow::Result<Self> {
+        let mut head = Self { bytes: Vec::new(), format: None, length: None };
+        let mut take = |bytes: &mut Vec<u8>, n: usize| -> anyhow::Result<bool> {
+            let before = bytes.len();
+            input.by_ref().take(n as u64).read_to_end(bytes).context("cannot read standard input")?;
+            Ok(bytes.len() == before + n)
+        };
+        if !take(&mut head.bytes, 12)? || !head.bytes.starts_with(b"RIFF") {
+            return Ok(head);
+        }
+        loop {
+            let at = head.bytes.len();
+            if !take(&mut head.bytes, 8)? {
+                return Ok(head);
+            }
+            let chunk = &head.bytes[at..];
+            let size = u32::from_le_bytes([chunk[4], chunk[5], chunk[6], chunk[7]]);
+            match &chunk[..4] {
+                b"data" => {
+                    head.length = Some(size);
+                    return Ok(head);
+                }
+                b"fmt " => head.format = Some(at + 8),
+                _ => {}
+            }
+            let size = size as usize + size as usize % 2;
+            if head.bytes.len() + size > MOST_HEAD || !take(&mut head.bytes, size)? {
+                return Ok(head);
+            }
+        }
+    }
+
+    /// The rate, if 16-bit mono samples follow.
+    fn plain_rate(&self) -> Option<u32> {
+        let start = self.format.filter(|_| self.length.is_some())?;
+        let fields = self.bytes.get(start..start + 16)?;
+        let word = |at: usize| u16::from_le_bytes([fields[at], fields[at + 1]]);
+        let is_plain = word(0) == 1 && word(2) == 1 && word(14) == 16;
+        is_plain.then(|| u32::from_le_bytes([fields[4], fields[5], fields[6], fields[7]]))
+    }
+
+    /// Bytes of the samples, where that is known.
+    fn samples(&self) -> Option<u64> {
+        self.length.filter(|length| (1..UNKNOWN_LENGTH).contains(length)).map(u64::from)
+    }
 }
 
 /// Rows of numbers; a first line of names is left out.

@@ -5,7 +5,7 @@
 FG_ALONE void front_turn(int32_t *z, uint16_t apart, const fg_turn *turn, uint16_t next, uint16_t n)
 {
     const int32_t *const end = z + n * apart;
-#if defined(FG_THUMB_ASM)
+#if defined(FRONT_ASM)
     /* What the C below says. r4 and r5: real and imaginary part, then their high halves; r6 and r7: low halves.
        The constants come in registers that the loop needs, and wait in r8 to r10. */
     uint32_t c = (uint32_t)end, s = (uint32_t)(4 * apart - 8) | (uint32_t)(4 * next) << 16;
@@ -15,7 +15,8 @@ FG_ALONE void front_turn(int32_t *z, uint16_t apart, const fg_turn *turn, uint16
         "lsrs r4, %[s], #16"        "\n\t"
         "mov r9, r4"                "\n\t"
         "uxth r4, %[s]"             "\n\t"
-        "mov r8, r4"                "\n"
+        "mov r8, r4"                "\n\t"
+        ".p2align 3"                "\n"
         "1:"                        "\n\t"
         "ldr %[c], [%[turn]]"       "\n\t"
         "add %[turn], r9"           "\n\t"
@@ -77,7 +78,7 @@ FG_ALONE void front_fours(int32_t *z, uint16_t apart, uint16_t next, uint16_t n)
 {
     int32_t *const end = z + n * next;
     int32_t *b = z + apart;
-#if defined(FG_THUMB_ASM)
+#if defined(FRONT_ASM)
     /* What the C below says. In r10 to r12: odd_re, odd_im, rest_re. The constants come in the registers of c and d,
        and wait in r8 and r9. */
     uint32_t c = (uint32_t)end, d = (uint32_t)(4 * next - 8);
@@ -87,7 +88,8 @@ FG_ALONE void front_fours(int32_t *z, uint16_t apart, uint16_t next, uint16_t n)
         "mov r9, %[c]"              "\n\t"
         "subs r4, %[b], %[z]"       "\n\t"
         "adds %[c], %[b], r4"       "\n\t"
-        "adds %[d], %[c], r4"       "\n"
+        "adds %[d], %[c], r4"       "\n\t"
+        ".p2align 3"                "\n"
         "1:"                        "\n\t"
         "ldr r4, [%[z]]"            "\n\t"
         "ldr r5, [%[c]]"            "\n\t"
@@ -158,36 +160,91 @@ FG_ALONE void front_fours(int32_t *z, uint16_t apart, uint16_t next, uint16_t n)
 #endif
 }
 
-/* Two windowed samples as a complex number; x is the sample before them. */
-FG_INLINE void front_pair(int32_t *z, const int16_t *x, const fg_window *first, const fg_window *second)
+/* n complex numbers of two windowed samples each, where the transform wants them. Before x lies the sample before
+   them; the table is read from w on, a step of `way` for each sample. */
+FG_ALONE void front_pairs(const int16_t *x, const fg_window *w, int8_t way, const FRONT_PLACE *place, int32_t *z, uint16_t n)
 {
-    const int32_t a = x[0], b = x[1], c = x[2];
-    z[0] = round_shift((int32_t)first->now * b - (int32_t)first->before * a, 15 - FRONT_FRACTION);
-    z[1] = round_shift((int32_t)second->now * c - (int32_t)second->before * b, 15 - FRONT_FRACTION);
+    const int16_t *const end = x + 2 * n;
+#if defined(FRONT_ASM)
+    /* What the C below says. In r8 z, in r9 the end, in r10 half a unit, in r11 the sample before, in r12 the way;
+       `now` is the lower half of a word of the table. Constants come in registers that the loop needs. */
+    uint32_t t = (uint32_t)end, k = (uint32_t)z, u = (uint32_t)(4 * way);
+    __asm__ volatile(
+        ".syntax unified"                       "\n\t"
+        "mov r8, %[k]"                          "\n\t"
+        "mov r9, %[t]"                          "\n\t"
+        "mov r12, %[u]"                         "\n\t"
+        "movs r4, #1"                           "\n\t"
+        "lsls r4, r4, #14 - " FRONT_BITS        "\n\t"
+        "mov r10, r4"                           "\n\t"
+        "movs %[t], #0"                         "\n\t"
+        "ldrsh r4, [%[x], %[t]]"                "\n\t"
+        "mov r11, r4"                           "\n\t"
+        "movs %[k], #2"                         "\n\t"
+        ".p2align 3"                            "\n"
+        "1:"                                    "\n\t"
+        "ldr r4, [%[w]]"                        "\n\t"
+        "add %[w], r12"                         "\n\t"
+        "asrs r5, r4, #16"                      "\n\t"
+        "sxth r4, r4"                           "\n\t"
+        "mov %[u], r11"                         "\n\t"
+        "muls r5, %[u]"                         "\n\t"
+        "ldrsh %[u], [%[x], %[k]]"              "\n\t"
+        "muls r4, %[u]"                         "\n\t"
+        "subs r4, r4, r5"                       "\n\t"
+        "add r4, r10"                           "\n\t"
+        "asrs r4, r4, #15 - " FRONT_BITS        "\n\t"
+        "ldr r5, [%[w]]"                        "\n\t"
+        "add %[w], r12"                         "\n\t"
+        "asrs %[t], r5, #16"                    "\n\t"
+        "sxth r5, r5"                           "\n\t"
+        "muls %[t], %[u]"                       "\n\t"
+        "adds %[x], #2"                         "\n\t"
+        "ldrsh %[u], [%[x], %[k]]"              "\n\t"
+        "mov r11, %[u]"                         "\n\t"
+        "muls r5, %[u]"                         "\n\t"
+        "subs r5, r5, %[t]"                     "\n\t"
+        "add r5, r10"                           "\n\t"
+        "asrs r5, r5, #15 - " FRONT_BITS        "\n\t"
+        FRONT_THUMB_PLACE                       "\n\t"
+        "lsls %[t], %[t], #3"                   "\n\t"
+        "add %[t], r8"                          "\n\t"
+        "stmia %[t]!, {r4, r5}"                 "\n\t"
+        "adds %[x], #2"                         "\n\t"
+        "cmp %[x], r9"                          "\n\t"
+        "bne 1b"                                "\n\t"
+        : [x] "+l"(x), [w] "+l"(w), [place] "+l"(place), [t] "+l"(t), [k] "+l"(k), [u] "+l"(u)
+        :
+        : "r4", "r5", "r8", "r9", "r10", "r11", "r12", "cc", "memory");
+#else
+    for (; x != end; x += 2, w += 2 * way) {
+        int32_t *const p = z + 2 * *place++;
+        const int32_t a = x[0], b = x[1], c = x[2];
+        p[0] = round_shift((int32_t)w[0].now * b - (int32_t)w[0].before * a, 15 - FRONT_FRACTION);
+        p[1] = round_shift((int32_t)w[way].now * c - (int32_t)w[way].before * b, 15 - FRONT_FRACTION);
+    }
+#endif
 }
 
-/* The window, where the transform wants it; the table's second half would mirror the first. */
-FG_ALONE void front_load(const int16_t *x, int32_t *z)
+/* The window; the table's second half would mirror the first. */
+static void front_load(const int16_t *x, int32_t *z)
 {
-    const fg_window *w = front_window;
-    const FRONT_PLACE *place = front_places;
-    for (; w != front_window + FRONT_LEN / 4 * 2; w += 2, x += 2) {
-        front_pair(z + 2 * *place++, x, w, w + 1);
-    }
+    const FRONT_PLACE *place = front_places + FRONT_LEN / 4;
+    uint16_t k;
+    front_pairs(x, front_window, 1, front_places, z, FRONT_LEN / 4);
+    x += FRONT_LEN / 4 * 2;
 #if FRONT_LEN % 4 != 0
-    front_pair(z + 2 * *place++, x, w, front_window + FRONT_MIDDLE);
+    front_pairs(x, front_window + FRONT_LEN / 4 * 2, FRONT_MIDDLE - FRONT_LEN / 4 * 2, place++, z, 1);
     x += 2;
 #endif
-    w = front_window + FRONT_MIDDLE;
-    for (; w != front_window + FRONT_LEN % 2; x += 2) {
-        w -= 2;
-        front_pair(z + 2 * *place++, x, w + 1, w);
-    }
+    front_pairs(x, front_window + FRONT_MIDDLE - 1, -1, place, z, (FRONT_MIDDLE - FRONT_LEN % 2) / 2);
+    place += (FRONT_MIDDLE - FRONT_LEN % 2) / 2;
 #if FRONT_LEN % 2 != 0
-    z[2 * *place] = round_shift((int32_t)w[-1].now * x[1] - (int32_t)w[-1].before * x[0], 15 - FRONT_FRACTION);
+    x += (FRONT_MIDDLE - 1) / 2 * 2;
+    z[2 * *place] = round_shift((int32_t)front_window->now * x[1] - (int32_t)front_window->before * x[0], 15 - FRONT_FRACTION);
     z[2 * *place++ + 1] = 0;
 #endif
-    while (place != front_places + FRONT_POINTS) {
+    for (k = (FRONT_LEN + 1) / 2; k < FRONT_POINTS; k++) {
         int32_t *const p = z + 2 * *place++;
         p[0] = 0;
         p[1] = 0;

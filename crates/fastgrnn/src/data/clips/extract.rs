@@ -79,7 +79,10 @@ impl Extract<'_> {
                 };
                 let workers: Vec<_> =
                     batch.chunks(share).map(|jobs| scope.spawn(move || work(jobs))).collect();
-                workers.into_iter().map(|worker| worker.join().unwrap_or_default()).collect()
+                workers
+                    .into_iter()
+                    .map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+                    .collect()
             });
             for (job, features) in batch.iter().zip(results.into_iter().flatten()) {
                 take(job, features)?;

@@ -123,14 +123,18 @@ impl Reader<'_> {
     fn labelled(&self, layout: Layout, role: Role) -> Result<Parts, DataError> {
         let request = self.request;
         let copies = if request.expect.is_none() && role == Role::Set { request.audio_copies } else { 0 };
-        let split = splits::split(&layout, self.path, request, role, copies > 0)?;
+        let split = splits::split(&layout, self.path, request, role)?;
         let clip = match self.length {
             Length::Clip(samples) | Length::AtLeast(samples) => samples,
         };
         let silence = share("--silence-share", request.silence_share)?;
+        let mut bad = Vec::new();
         let background = match &layout.noise {
             noise if noise.is_empty() || silence == 0.0 && copies == 0 => None,
-            noise => Some(Background::of(noise.iter().map(|name| self.root().join(name)), self.spec, clip)?),
+            noise => {
+                let paths = noise.iter().map(|name| self.root().join(name));
+                Some(Background::of(paths, self.spec, clip, request.skip_bad.then_some(&mut bad))?)
+            }
         };
         let (words, unknown) = (self.words(&layout)?, share("--unknown-share", request.unknown_share)?);
         let silence = if background.is_some() { silence } else { 0.0 };
@@ -167,6 +171,7 @@ impl Reader<'_> {
             built.bad.extend(test.bad);
             test.part
         });
+        built.bad.extend(bad);
         self.mention(&mut built)?;
         let mut train = built.part;
         train.background = background.map(|noise| noise.frames(Split::Train));
@@ -282,7 +287,7 @@ fn clips(files: &[layout::File], split: impl Fn(usize) -> Split) -> Vec<Clip> {
 /// The clips of a folder of Speech Commands, with their parts, and where each lies.
 pub(crate) fn speech(folder: &Path) -> Result<(Vec<Clip>, Vec<PathBuf>), DataError> {
     let layout = Layout::of(folder, Role::Set)?;
-    let parted = splits::split(&layout, folder, &Request::default(), Role::Set, true)?;
+    let parted = splits::split(&layout, folder, &Request::default(), Role::Set)?;
     let paths = layout.files.iter().map(|file| folder.join(&file.name)).collect();
     Ok((parted.clips, paths))
 }

@@ -22,13 +22,12 @@ pub(super) struct Parted {
     pub notes: Vec<String>,
 }
 
-/// Splits what is in `layout`. Where `whole` is asked for, the validation part is fixed too.
+/// Splits what is in `layout`: the same way whenever it is read, to train or afterwards.
 pub(super) fn split(
     layout: &Layout,
     path: &Path,
     request: &Request,
     role: Role,
-    whole: bool,
 ) -> Result<Parted, DataError> {
     let files = &layout.files;
     if role != Role::Set {
@@ -38,7 +37,7 @@ pub(super) fn split(
         return Ok(Parted { clips: clips(files, of), has_validation: false, notes: Vec::new() });
     }
     let mut notes = Vec::new();
-    let of: Vec<Split> = if layout.has_parts {
+    let mut of: Vec<Split> = if layout.has_parts {
         files.iter().map(|file| file.part.unwrap_or(Split::Train)).collect()
     } else if let Some(lists) = Lists::find(path, &layout.prefix, files.iter().map(|file| file.key.as_str()))?
     {
@@ -49,24 +48,24 @@ pub(super) fn split(
         );
         by_speaker
     } else {
-        let test_apart = request.test.is_some();
-        let drawn = at_random(layout, !test_apart, whole);
-        if !test_apart {
+        let mut of = vec![Split::Train; files.len()];
+        if !request.test_apart {
+            draw(layout, &mut of, Split::Test);
             notes.push(format!(
                 "{} of {} recordings, drawn at random, are the test part, the same in every run; if you recorded several clips of one person, a folder of other people's (--test) tells more",
-                drawn.iter().filter(|&&split| split == Split::Test).count(),
+                of.iter().filter(|&&split| split == Split::Test).count(),
                 files.len()
             ));
         }
-        drawn
+        of
     };
     // A test set apart leaves the whole folder to train and validate.
-    let of: Vec<Split> = match request.test {
-        Some(_) if !layout.has_parts => {
-            of.into_iter().map(|split| if split == Split::Test { Split::Train } else { split }).collect()
-        }
-        _ => of,
-    };
+    if request.test_apart && !layout.has_parts {
+        of.iter_mut().filter(|split| **split == Split::Test).for_each(|split| *split = Split::Train);
+    }
+    if !of.contains(&Split::Validation) {
+        draw(layout, &mut of, Split::Validation);
+    }
     let has_validation = of.contains(&Split::Validation);
     if !of.contains(&Split::Train) && request.expect.is_none() {
         let hint = "there are recordings to validate or test on but none to train on".into();
@@ -100,12 +99,11 @@ fn by_speaker(layout: &Layout) -> Option<Vec<Split>> {
     Split::ALL.into_iter().all(is_whole).then_some(of)
 }
 
-/// A tenth of every class to test, and to validate if asked for; at least one of three or more.
-/// Speakers stay whole, so that their shares are as they come.
-fn at_random(layout: &Layout, test: bool, validation: bool) -> Vec<Split> {
-    let mut of = vec![Split::Train; layout.files.len()];
+/// Gives a tenth of every class that trains to `part`; at least one of three or more. Speakers stay
+/// whole, so that their shares are as they come.
+fn draw(layout: &Layout, of: &mut [Split], part: Split) {
     let mut units: BTreeMap<(&str, &str), Vec<usize>> = BTreeMap::new();
-    for (i, file) in layout.files.iter().enumerate() {
+    for (i, file) in layout.files.iter().enumerate().filter(|(i, _)| of[*i] == Split::Train) {
         let stratum = if layout.has_speakers() { "" } else { file.word.as_str() };
         units.entry((stratum, file.group())).or_default().push(i);
     }
@@ -114,15 +112,10 @@ fn at_random(layout: &Layout, test: bool, validation: bool) -> Vec<Split> {
         strata.entry(stratum).or_default().push(files);
     }
     for (number, units) in strata.values_mut().enumerate() {
-        Rng::keyed(0, &[stream::SPEECH, 2, number as u64]).shuffle(units);
+        Rng::keyed(0, &[stream::SPEECH, 2, part as u64, number as u64]).shuffle(units);
         let share = if units.len() < 3 { 0 } else { (units.len() as f64 / 10.0).round().max(1.0) as usize };
-        let parts = [(test, Split::Test), (validation, Split::Validation)];
-        let asked = parts.into_iter().filter(|(asked, _)| *asked).map(|(_, split)| split);
-        for (units, split) in units.chunks(share.max(1)).zip(asked).filter(|_| share > 0) {
-            units.iter().flatten().for_each(|&i| of[i] = split);
-        }
+        units[..share].iter().flatten().for_each(|&i| of[i] = part);
     }
-    of
 }
 
 /// `testing_list.txt` and `validation_list.txt`: clips by word and file, whatever their ending.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::super::clips::is_recording;
 use super::super::{DataError, Sequences};
 use super::Split;
-use crate::audio;
+use crate::audio::{self, AudioError};
 use crate::features::{self, Spec};
 use crate::rng::{Rng, stream};
 
@@ -30,19 +30,25 @@ impl Background {
         }
         paths.retain(|path| path.to_str().is_some_and(is_recording));
         paths.sort();
-        Self::of(paths.into_iter(), spec, spec.rate() as usize)
+        Self::of(paths.into_iter(), spec, spec.rate() as usize, None)
     }
 
-    /// Reads the recordings at `paths`, to cut clips of `clip` samples from.
+    /// Reads the recordings at `paths`, to cut clips of `clip` samples from; one that cannot be read
+    /// goes to `bad`, where that is given.
     pub(crate) fn of(
         paths: impl Iterator<Item = PathBuf>,
         spec: &Spec,
         clip: usize,
+        mut bad: Option<&mut Vec<AudioError>>,
     ) -> Result<Self, DataError> {
         let (mut recordings, mut folder) = (Vec::new(), PathBuf::new());
         for path in paths {
-            let audio = audio::read(&path)?;
-            recordings.push(audio::resample(&audio, spec.rate())?.to_i16());
+            let read = audio::read(&path).and_then(|audio| audio::resample(&audio, spec.rate()));
+            match (read, &mut bad) {
+                (Ok(audio), _) => recordings.push(audio.to_i16()),
+                (Err(error), Some(bad)) => bad.push(error),
+                (Err(error), None) => return Err(DataError::Recording(error)),
+            }
             folder = path.parent().map_or(PathBuf::new(), Path::to_path_buf);
         }
         let seconds = 5.0 * clip as f64 / f64::from(spec.rate());
@@ -62,7 +68,7 @@ impl Background {
         let is_long =
             |samples: &Vec<i16>| Split::ALL.into_iter().all(|split| part_of(samples, split).len() >= clip);
         let recordings: Vec<Vec<i16>> = recordings.into_iter().filter(is_long).collect();
-        (!recordings.is_empty()).then(|| Self { spec: *spec, clip, recordings })
+        (!recordings.is_empty()).then_some(Self { spec: *spec, clip, recordings })
     }
 
     /// The samples of each recording that belong to `split`.

@@ -12,7 +12,9 @@ use crate::train::{Optimizer, Refit, ScalarSetting};
 const TILE_ROWS: usize = 32;
 /// Most of anything that is counted: far beyond use, far from overflow, and a number TOML has.
 const MAX_COUNT: usize = (1 << 31) - 1;
-/// Largest parameter of mixing: beyond it all parts are one half.
+/// Least parameter of mixing that is not none: below it, nothing is mixed.
+const LEAST_ALPHA: f64 = 0.01;
+/// Largest: beyond it all parts are one half.
 const MOST_ALPHA: f64 = 1000.0;
 /// Most seeds of a run.
 const MAX_SEEDS: usize = 10_000;
@@ -66,11 +68,14 @@ impl Config {
         }
         self.check_shares(data)?;
         self.check_positive(data)?;
+        if data.validation.is_some() && self.val_split > 0.0 && self.refit != Refit::None {
+            let expected = "the data set says which part validates, and a refit would learn from it; leave refit out, or train on everything with val-split = 0";
+            return Err(out_of_range("refit", self.refit, expected));
+        }
         self.check_soft(data)?;
         self.augmentation(data).check(&data.train.x)?;
         self.augment.spectral().check(data.train.x.dim(), data.audio.as_ref(), data.background.as_ref())?;
-        let varies = (self.augment.crop > 0.0 && self.augment.crop < 1.0) || self.augment.lead_in > 0;
-        if self.normalize == Normalize::PerCoordinate && varies {
+        if self.normalize == Normalize::PerCoordinate && self.varies() {
             let expected = "sequences cropped or led in have no fixed length; use --normalize per-feature";
             return Err(out_of_range("normalize", "per-coordinate", expected));
         }
@@ -120,9 +125,8 @@ impl Config {
             }
         }
         let Some(mixup) = self.mixup.filter(|&alpha| alpha > 0.0) else { return Ok(()) };
-        let crops = self.augment.crop > 0.0 && self.augment.crop < 1.0;
-        if crops || data.train.x.min_steps() != data.train.x.max_steps() {
-            let expected = "only sequences of one length can be mixed; cut them with --window, or leave crop and mixup out";
+        if self.varies() || data.train.x.min_steps() != data.train.x.max_steps() {
+            let expected = "only sequences of one length can be mixed; cut them with --window, or leave crop, lead-in and mixup out";
             return Err(out_of_range("mixup", mixup, expected));
         }
         Ok(())
@@ -163,10 +167,16 @@ impl Config {
         number((0.0..1.0).contains(&self.momentum), "momentum", self.momentum, share)?;
         let (smoothing, weight) = (self.label_smoothing.unwrap_or(0.0), self.teacher_weight.unwrap_or(0.5));
         number((0.0..1.0).contains(&smoothing), "label-smoothing", smoothing, share)?;
+        let ema = self.ema.unwrap_or(0.0);
+        number((0.0..1.0).contains(&ema), "ema", ema, share)?;
         let part = "it must be between 0 and 1";
         number((0.0..=1.0).contains(&weight), "teacher-weight", weight, part)?;
         let (alpha, heat) = (self.mixup.unwrap_or(0.0), self.teacher_temperature.unwrap_or(1.0));
-        number((0.0..=MOST_ALPHA).contains(&alpha), "mixup", alpha, "it must be between 0 and 1000")?;
+        let is_alpha = alpha == 0.0 || (LEAST_ALPHA..=MOST_ALPHA).contains(&alpha);
+        number(is_alpha, "mixup", alpha, "it must be 0, or between 0.01 and 1000")?;
+        let (low, high) = (self.augment.snr_low, self.augment.snr_high);
+        let is_range = low.is_finite() && high.is_finite() && low <= high;
+        number(is_range, "augment snr-low", low, "snr-low and snr-high must be numbers of dB, in that order")?;
         let range = "it must be between 0.01 and 1000";
         number((0.01..=1000.0).contains(&heat), "teacher-temperature", heat, range)?;
         for (key, value) in [
@@ -306,7 +316,8 @@ impl Config {
     /// Refuses sequences so long that the buffers of backward through time fit no machine.
     pub fn check_memory(&self, data: &Dataset, threads: usize) -> Result<(), ConfigError> {
         let network = self.network(data);
-        let steps = data.train.x.max_steps().max(data.test.as_ref().map_or(0, |t| t.x.max_steps()));
+        let steps = (data.train.x.max_steps().saturating_add(self.augment.lead_in))
+            .max(data.test.as_ref().map_or(0, |t| t.x.max_steps()));
         // A worker keeps, for each row and step, input, state, what backward needs of each block,
         // the low-rank products, and the gradient that one layer hands to the next.
         let layer = |c: &Cell| {

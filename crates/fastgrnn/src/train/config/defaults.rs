@@ -66,6 +66,7 @@ impl Recipe {
         let mut config = Config {
             dataset: r.dataset.clone().unwrap_or_else(|| data.name.clone()),
             test: r.test.clone(),
+            test_apart: r.test.is_some().then_some(true).or(r.test_apart),
             data_dir: r.data_dir.clone(),
             timesteps: r.timesteps,
             window: r.window,
@@ -144,6 +145,7 @@ impl Recipe {
             teacher: r.teacher.clone(),
             teacher_weight: r.teacher_weight.or(r.teacher.as_ref().map(|_| WEIGHT)),
             teacher_temperature: r.teacher_temperature.or(r.teacher.as_ref().map(|_| TEMPERATURE)),
+            ema: r.ema,
             patience: r.patience.unwrap_or(0),
             refit: r.refit.unwrap_or_default(),
             seed,

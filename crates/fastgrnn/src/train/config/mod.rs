@@ -32,6 +32,9 @@ pub struct Config {
     /// A test set apart.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub test: Option<PathBuf>,
+    /// Whether there was a test set apart.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test_apart: Option<bool>,
     /// Where known sets lie.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data_dir: Option<PathBuf>,
@@ -199,6 +202,9 @@ pub struct Config {
     /// Temperature at which student and teacher are compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub teacher_temperature: Option<f64>,
+    /// Decay of a moving average of the parameters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ema: Option<f64>,
     /// Epochs without a better validation before stopping; 0 for never.
     pub patience: usize,
     /// What happens after validation has chosen an epoch.
@@ -298,6 +304,11 @@ impl Config {
         let (Labels::Class { names, .. }, true) = (&data.train.y, self.positive_last) else { return None };
         let found = names.iter().position(|name| Some(name) == self.positive.as_ref());
         found.map(|class| class as u32)
+    }
+
+    /// Whether augmentation changes the length of sequences.
+    pub(super) fn varies(&self) -> bool {
+        (self.augment.crop > 0.0 && self.augment.crop < 1.0) || self.augment.lead_in > 0
     }
 
     /// How the validation part is split off.
