@@ -64,8 +64,8 @@ fn trained() -> &'static Path {
             std::fs::create_dir_all(path.join("sounds/_background_noise_")).unwrap();
             let hiss = wav(&noise(10 * RATE as usize, &mut rng));
             std::fs::write(path.join("sounds/_background_noise_/hiss.wav"), hiss).unwrap();
-            let words = [clip(&mut rng, 0.0), clip(&mut rng, 1_500.0), clip(&mut rng, 0.0)].concat();
-            std::fs::write(path.join("words.wav"), wav(&words)).unwrap();
+            let sound = [clip(&mut rng, 0.0), clip(&mut rng, 1_500.0), clip(&mut rng, 0.0)].concat();
+            std::fs::write(path.join("words.wav"), wav(&sound)).unwrap();
             let flags = "train --dataset sounds --silence-share 0 --unknown-share 0 --hidden 12 --epochs 12 \
                          --seed 2 --out run";
             json(path, &words(flags));
