@@ -159,7 +159,7 @@ impl Recipe {
                 key: "features",
                 value: spec.to_string(),
                 why: format!("{} holds no recordings", data.name),
-                instead: "a folder of WAV or FLAC files, or leave it out".into(),
+                instead: "a folder of WAV or FLAC files".into(),
             });
         }
         if r.hidden.is_none() {
