@@ -57,7 +57,7 @@ impl Folder {
     }
 
     fn problem(&self) -> String {
-        data::load(&self.request()).err().expect("it cannot be read").to_string()
+        data::load(&self.request()).expect_err("it cannot be read").to_string()
     }
 }
 
@@ -406,7 +406,7 @@ fn noise_that_is_too_short_to_be_cut_is_named() {
 fn options_without_sense_are_refused() {
     let folder = Folder::new();
     folder.words(&["yes", "no"], 3);
-    let problem = |request: Request| data::load(&request).err().expect("it has no sense").to_string();
+    let problem = |request: Request| data::load(&request).expect_err("it has no sense").to_string();
     assert!(problem(Request { clip_seconds: Some(0.0), ..folder.request() }).contains("--clip-seconds: 0 s"));
     assert!(
         problem(Request { clip_seconds: Some(f64::NAN), ..folder.request() }).contains("NaN s is no length")

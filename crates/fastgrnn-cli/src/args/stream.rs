@@ -11,10 +11,10 @@ pub struct StreamArgs {
     #[command(flatten)]
     pub source: Source,
     /// Rows of features from --stdin instead of sound, separated by commas
-    #[arg(long, requires = "stdin")]
+    #[arg(long, requires = "stdin", conflicts_with_all = ["wav", "mic"])]
     pub csv: bool,
     /// Samples a second of raw sound from --stdin [default: the model's]
-    #[arg(long, value_name = "HZ", requires = "stdin", conflicts_with = "csv")]
+    #[arg(long, value_name = "HZ", requires = "stdin", conflicts_with_all = ["csv", "wav", "mic"])]
     pub rate: Option<u32>,
     /// Print a JSON object on one line for each detection
     #[arg(long, conflicts_with = "json")]

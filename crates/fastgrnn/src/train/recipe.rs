@@ -405,7 +405,7 @@ impl Recipe {
             stride: self.stride,
             labels: self.labels.unwrap_or_default(),
             size_limit: self.size_limit.unwrap_or(defaults.size_limit),
-            features: self.features.clone(),
+            features: self.features,
             words: self.words.clone().unwrap_or_default(),
             unknown_share: self.unknown_share,
             silence_share: self.silence_share,

@@ -68,7 +68,7 @@ impl Background {
         let is_long =
             |samples: &Vec<i16>| Split::ALL.into_iter().all(|split| part_of(samples, split).len() >= clip);
         let recordings: Vec<Vec<i16>> = recordings.into_iter().filter(is_long).collect();
-        (!recordings.is_empty()).then(|| Self { spec: *spec, clip, recordings })
+        (!recordings.is_empty()).then_some(Self { spec: *spec, clip, recordings })
     }
 
     /// The samples of each recording that belong to `split`.
@@ -132,7 +132,7 @@ mod tests {
                 let second = noise.clip(split, k);
                 assert_eq!(second.len(), 16_000);
                 let is_inside = |part: &&[i16]| part.as_ptr_range().contains(&second.as_ptr());
-                assert!(own.iter().any(|part| is_inside(part)));
+                assert!(own.iter().any(is_inside));
             }
         }
         assert_eq!(noise.clip(Split::Test, 3), noise.clip(Split::Test, 3));

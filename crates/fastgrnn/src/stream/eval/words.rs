@@ -4,7 +4,6 @@ use super::Material;
 use super::plan::Plan;
 use crate::data::spectral::{level, mix};
 use crate::data::{Examples, Labels, Sequences};
-use crate::features::Spec;
 use crate::quantize::IntegerModel;
 use std::f64::consts::LN_10;
 
@@ -37,7 +36,7 @@ impl<'a> Words<'a> {
             _ => vec![None; examples.len()],
         };
         let x = &examples.x;
-        let floor = model.model.audio.unwrap_or_else(Spec::default).floor() as f32;
+        let floor = model.model.audio.unwrap_or_default().floor() as f32;
         let mut levels: Vec<f32> = (0..x.len()).map(|i| level(x.get(i))).collect();
         levels.sort_by(f32::total_cmp);
         let speech = levels.get(levels.len() / 2).copied().unwrap_or(floor);

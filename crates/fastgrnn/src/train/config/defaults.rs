@@ -83,7 +83,7 @@ impl Recipe {
             silence_share: r.silence_share,
             clip_seconds: r.clip_seconds,
             skip_bad: r.skip_bad,
-            features: data.audio.clone(),
+            features: data.audio,
             normalize: r.normalize.unwrap_or_default(),
             axes,
             val_split,
