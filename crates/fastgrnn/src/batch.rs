@@ -38,7 +38,7 @@ pub struct Earlier {
 impl Earlier {
     /// Readings of a sequence of `steps`, the last among them.
     fn count(self, steps: usize) -> usize {
-        let before = if self.every == 0 { 0 } else { steps.saturating_sub(1) / self.every };
+        let before = steps.saturating_sub(1).checked_div(self.every).unwrap_or(0);
         1 + before.min(self.readings)
     }
 }

@@ -2,10 +2,10 @@
 
 mod sound;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use fastgrnn::data::{self, DataError, Dataset, Examples, Labels, Request};
+use fastgrnn::data::{self, DataError, Dataset, Examples, Expect, Labels, Request};
 use fastgrnn::features::{Spec, extract};
 use sound::{Wav, flac, sine};
 
@@ -57,7 +57,7 @@ impl Folder {
     }
 
     fn problem(&self) -> String {
-        data::load(&self.request()).err().expect("it cannot be read").to_string()
+        data::load(&self.request()).expect_err("it cannot be read").to_string()
     }
 }
 
@@ -102,7 +102,31 @@ fn a_sub_folder_is_a_class_and_a_clip_99_frames() {
     assert_eq!(data.train.x.get(at).len(), 99 * 32);
     assert_eq!(counts(data.test.as_ref().unwrap()), BTreeMap::from([("no", 1), ("yes", 1)]));
     assert!(data.notes.iter().any(|note| note.contains("drawn at random")), "{:?}", data.notes);
-    assert_eq!(data.validation, None);
+    let validation = data.train.select(data.validation.as_ref().unwrap());
+    assert_eq!(counts(&validation), BTreeMap::from([("no", 1), ("yes", 1)]));
+    assert_eq!(data.train.len(), 18, "validation is part of what trains or validates");
+}
+
+#[test]
+fn parts_are_the_same_after_training_as_in_it() {
+    let (folder, other) = (Folder::new(), Folder::new());
+    folder.words(&["yes", "no"], 20).noise("_background_noise_/hum.wav");
+    other.words(&["yes", "no"], 3);
+    let named = |data: &Dataset| -> BTreeSet<String> {
+        let validation = data.train.select(data.validation.as_ref().unwrap());
+        ids(&validation).iter().map(ToString::to_string).collect()
+    };
+    let expect = Expect { dim: 32, classes: vec!["no".into(), "yes".into()], ..Expect::default() };
+    let later = |request: &Request| {
+        data::load(&Request { expect: Some(expect.clone()), test: None, ..request.clone() }).unwrap()
+    };
+    let plain = Request { silence_share: Some(0.0), ..folder.request() };
+    let copied = Request { audio_copies: 2, snr_low: 5.0, snr_high: 20.0, ..plain.clone() };
+    assert_eq!(named(&data::load(&copied).unwrap()), named(&later(&copied)));
+    let apart = Request { test: Some(other.path().into()), test_apart: true, ..plain };
+    let (then, now) = (data::load(&apart).unwrap(), later(&apart));
+    assert_eq!((named(&then), then.train.len()), (named(&now), now.train.len()));
+    assert!(now.test.is_none(), "what was learnt from is never a test part");
 }
 
 #[test]
@@ -263,8 +287,10 @@ fn words_leave_the_others_to_unknown() {
     let request = Request { words, test: Some(folder.path().into()), ..folder.request() };
     let data = data::load(&request).unwrap();
     assert_eq!(classes(&data), ["yes", "no", "silence", "unknown"]);
-    let expected = BTreeMap::from([("yes", 10), ("no", 10), ("silence", 2), ("unknown", 2)]);
+    // Training and validation each have their own tenths.
+    let expected = BTreeMap::from([("yes", 10), ("no", 10), ("silence", 3), ("unknown", 3)]);
     assert_eq!(counts(&data.train), expected);
+    let expected = BTreeMap::from([("yes", 10), ("no", 10), ("silence", 2), ("unknown", 2)]);
     assert_eq!(counts(data.test.as_ref().unwrap()), expected);
     let more = Request { unknown_share: Some(1.0), silence_share: Some(0.0), ..request.clone() };
     let data = data::load(&more).unwrap();
@@ -406,7 +432,7 @@ fn noise_that_is_too_short_to_be_cut_is_named() {
 fn options_without_sense_are_refused() {
     let folder = Folder::new();
     folder.words(&["yes", "no"], 3);
-    let problem = |request: Request| data::load(&request).err().expect("it has no sense").to_string();
+    let problem = |request: Request| data::load(&request).expect_err("it has no sense").to_string();
     assert!(problem(Request { clip_seconds: Some(0.0), ..folder.request() }).contains("--clip-seconds: 0 s"));
     assert!(
         problem(Request { clip_seconds: Some(f64::NAN), ..folder.request() }).contains("NaN s is no length")

@@ -14,7 +14,7 @@ pub struct StreamArgs {
     #[arg(long, requires = "stdin", conflicts_with_all = ["wav", "mic"])]
     pub csv: bool,
     /// Samples a second of raw sound from --stdin [default: the model's]
-    #[arg(long, value_name = "HZ", requires = "stdin", conflicts_with_all = ["csv", "wav", "mic"])]
+    #[arg(long, value_name = "HZ", requires = "stdin", conflicts_with_all = ["csv", "wav", "mic"], value_parser = clap::value_parser!(u32).range(100..=768_000))]
     pub rate: Option<u32>,
     /// Print a JSON object on one line for each detection
     #[arg(long, conflicts_with = "json")]

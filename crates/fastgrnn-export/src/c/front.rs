@@ -28,7 +28,7 @@ pub(super) fn code(name: &str, spec: &Spec, keywords: Option<usize>) -> FrontCod
     let tables = Tables::new(spec);
     let view = tables.view();
     let points = spec.fft() / 2;
-    let first = if points.trailing_zeros() % 2 == 0 { 1 } else { 2 };
+    let first = if points.trailing_zeros().is_multiple_of(2) { 1 } else { 2 };
     let (base, odd) = (spec.window() / 4 * 2, spec.window() % 4);
     let mut text = Text::default();
 

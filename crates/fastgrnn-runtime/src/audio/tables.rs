@@ -154,7 +154,7 @@ impl Tables<'_> {
         }
         // Twice the sum of all inputs' sizes bounds every value; rounding and the table of turns
         // add less than a part in 2^12 and four for each point.
-        let most = 2 * self.factors().sum::<u64>() << self.fraction;
+        let most = (2 * self.factors().sum::<u64>()) << self.fraction;
         let slack = (most >> 12) + 4 * u64::from(self.fft) + (1 << 16);
         if 2 * (most + slack) >= 1 << 31 {
             return Err(TablesError::Overflow { what: "the transform" });

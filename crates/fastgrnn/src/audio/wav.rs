@@ -1,7 +1,6 @@
 //! WAV: chunks of a RIFF file, and PCM or float samples.
 //!
-//! Written here because both crates at hand fall short: one panics on a channel count that
-//! overflows, the other reads no 64-bit floats, and neither says where a file is wrong.
+//! Written here, because an error is to say where in the file it is wrong and what stands there.
 //!
 //! Programs that write to a pipe do not know the length of what they write, and leave 0, 2³²−1 or a
 //! number close to 2³¹ in its place: such a data chunk goes on to the end of the file.

@@ -107,8 +107,8 @@ pub struct Request {
     pub source: String,
     /// A test set apart from the source.
     pub test: Option<PathBuf>,
-    /// Whether there is, or was in training, such a test set: recordings are then all to train and
-    /// validate on.
+    /// Whether there was such a test set in training: recordings are then all to train and validate
+    /// on.
     pub test_apart: bool,
     /// Where to look for known sets first.
     pub data_dir: Option<PathBuf>,

@@ -215,10 +215,10 @@ fn softplus(x: f32) -> f32 {
     static TABLE: LazyLock<Vec<f32>> =
         LazyLock::new(|| (0..STEPS + 2).map(|i| (-(i as f64) / 64.0).exp().ln_1p() as f32).collect());
     let place = x * 64.0;
-    if !(place < STEPS as f32) {
+    let at = place as usize;
+    if at >= STEPS {
         return 0.0;
     }
-    let at = place as usize;
     TABLE[at] + (TABLE[at + 1] - TABLE[at]) * (place - at as f32)
 }
 

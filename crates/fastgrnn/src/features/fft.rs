@@ -53,12 +53,12 @@ impl Fft {
             size *= 2;
         }
         // Even and odd samples apart, then together.
-        for k in 0..=half {
+        for (k, power) in power[..=half].iter_mut().enumerate() {
             let (z, mirror) = (self.pairs[k % half], self.pairs[(half - k) % half]);
             let even = [(z[0] + mirror[0]) / 2.0, (z[1] - mirror[1]) / 2.0];
             let odd = [(z[1] + mirror[1]) / 2.0, (mirror[0] - z[0]) / 2.0];
             let odd = times(odd, if k < half { self.turns[k] } else { [-1.0, 0.0] });
-            power[k] = (even[0] + odd[0]).powi(2) + (even[1] + odd[1]).powi(2);
+            *power = (even[0] + odd[0]).powi(2) + (even[1] + odd[1]).powi(2);
         }
     }
 }

@@ -113,7 +113,7 @@ impl Metadata {
             },
             seed: model.seed,
             features: model.features.clone(),
-            audio: model.audio.clone(),
+            audio: model.audio,
             dataset: model.dataset.clone(),
             steps: model.steps,
             recipe: model.recipe.clone(),

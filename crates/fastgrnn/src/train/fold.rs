@@ -67,7 +67,7 @@ impl<'a> Fold<'a> {
             initial_state: config.initial_state.clone(),
             seed,
             features: data.features.clone(),
-            audio: data.audio.clone(),
+            audio: data.audio,
             dataset: data.name.clone(),
             steps: examples.x.max_steps(),
             recipe,

@@ -59,7 +59,7 @@ macro_rules! recipe {
 
 recipe! {
     "Data" {
-        /// What to train on: a known name (digits, mnist, har2, har6, dsa19), a file or a folder
+        /// What to train on: a known name (digits, mnist, har2, har6, dsa19, google12, google30, wakeword:WORD), a file or a folder
         #[cfg_attr(feature = "clap", arg(value_name = "NAME|PATH"))]
         dataset: String,
         /// Test set, where the data set does not bring its own
@@ -125,7 +125,7 @@ recipe! {
         /// Columns that are the x, y, z of one sensor, such as 0-2,3-5
         #[cfg_attr(feature = "clap", arg(value_name = "A-B,…"))]
         axes: Axes,
-        /// Random changes of the training sequences, such as rotate=0.25,scale=0.1,noise=0.05,shift=3,crop=0.9,pixel-shift=2, or none [default: rotate=0.25,scale=0.1 where axes are named, else none]
+        /// Random changes of the training sequences, such as rotate=0.25,scale=0.1,noise=0.05,shift=3,crop=0.9,pixel-shift=2, or none; of sound also gain, background (with snr-low, snr-high), freq-masks and freq-width, time-masks and time-width, lead-in, audio-copies [default: rotate=0.25,scale=0.1 where axes are named, else none]
         #[serde(default, deserialize_with = "super::settings::augment")]
         #[cfg_attr(feature = "clap", arg(value_name = "WHAT=HOW-MUCH,…"))]
         augment: AugmentSetting,
@@ -405,7 +405,7 @@ impl Recipe {
             stride: self.stride,
             labels: self.labels.unwrap_or_default(),
             size_limit: self.size_limit.unwrap_or(defaults.size_limit),
-            features: self.features.clone(),
+            features: self.features,
             words: self.words.clone().unwrap_or_default(),
             unknown_share: self.unknown_share,
             silence_share: self.silence_share,

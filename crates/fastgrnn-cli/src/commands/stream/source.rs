@@ -174,7 +174,8 @@ fn rows(ears: &mut Ears<'_>) -> anyhow::Result<()> {
     let (mut record, mut values) = (csv::StringRecord::new(), Vec::new());
     let mut line = 0;
     while !interrupt::is_asked() && reader.read_record(&mut record).context("cannot read standard input")? {
-        line += 1;
+        let is_first = line == 0;
+        line = record.position().map_or(line + 1, csv::Position::line);
         values.clear();
         let parsed: Result<(), (usize, &str)> =
             record.iter().enumerate().try_for_each(|(at, cell)| match cell.parse::<f32>() {
@@ -186,7 +187,7 @@ fn rows(ears: &mut Ears<'_>) -> anyhow::Result<()> {
             });
         match parsed {
             Ok(()) => ears.row(&values).with_context(|| format!("standard input, line {line}"))?,
-            Err(_) if line == 1 => {}
+            Err(_) if is_first => {}
             Err((column, cell)) => {
                 anyhow::bail!("standard input, line {line}, column {column}: '{cell}' is not a number")
             }

@@ -36,6 +36,7 @@ pub(super) fn split(
         let of = |i: usize| if is_whole { Split::Test } else { files[i].part.unwrap_or(Split::Test) };
         return Ok(Parted { clips: clips(files, of), has_validation: false, notes: Vec::new() });
     }
+    let is_apart = request.test_apart || request.test.is_some();
     let mut notes = Vec::new();
     let mut of: Vec<Split> = if layout.has_parts {
         files.iter().map(|file| file.part.unwrap_or(Split::Train)).collect()
@@ -49,7 +50,7 @@ pub(super) fn split(
         by_speaker
     } else {
         let mut of = vec![Split::Train; files.len()];
-        if !request.test_apart {
+        if !is_apart {
             draw(layout, &mut of, Split::Test);
             notes.push(format!(
                 "{} of {} recordings, drawn at random, are the test part, the same in every run; if you recorded several clips of one person, a folder of other people's (--test) tells more",
@@ -60,7 +61,7 @@ pub(super) fn split(
         of
     };
     // A test set apart leaves the whole folder to train and validate.
-    if request.test_apart && !layout.has_parts {
+    if is_apart && !layout.has_parts {
         of.iter_mut().filter(|split| **split == Split::Test).for_each(|split| *split = Split::Train);
     }
     if !of.contains(&Split::Validation) {

@@ -132,7 +132,7 @@ mod tests {
                 let second = noise.clip(split, k);
                 assert_eq!(second.len(), 16_000);
                 let is_inside = |part: &&[i16]| part.as_ptr_range().contains(&second.as_ptr());
-                assert!(own.iter().any(|part| is_inside(part)));
+                assert!(own.iter().any(is_inside));
             }
         }
         assert_eq!(noise.clip(Split::Test, 3), noise.clip(Split::Test, 3));

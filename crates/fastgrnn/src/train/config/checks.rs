@@ -176,7 +176,12 @@ impl Config {
         number(is_alpha, "mixup", alpha, "it must be 0, or between 0.01 and 1000")?;
         let (low, high) = (self.augment.snr_low, self.augment.snr_high);
         let is_range = low.is_finite() && high.is_finite() && low <= high;
-        number(is_range, "augment snr-low", low, "snr-low and snr-high must be numbers of dB, in that order")?;
+        number(
+            is_range,
+            "augment snr-low",
+            low,
+            "snr-low and snr-high must be numbers of dB, in that order",
+        )?;
         let range = "it must be between 0.01 and 1000";
         number((0.01..=1000.0).contains(&heat), "teacher-temperature", heat, range)?;
         for (key, value) in [

@@ -83,7 +83,7 @@ impl Recipe {
             silence_share: r.silence_share,
             clip_seconds: r.clip_seconds,
             skip_bad: r.skip_bad,
-            features: data.audio.clone(),
+            features: data.audio,
             normalize: r.normalize.unwrap_or_default(),
             axes,
             val_split,
@@ -159,7 +159,7 @@ impl Recipe {
                 key: "features",
                 value: spec.to_string(),
                 why: format!("{} holds no recordings", data.name),
-                instead: "a folder of WAV or FLAC files, or leave it out".into(),
+                instead: "a folder of WAV or FLAC files".into(),
             });
         }
         if r.hidden.is_none() {
