@@ -51,9 +51,12 @@ impl<'a> Parts<'a> {
             _ => (core.data_bytes, core.state_bytes, core.scratch_bytes),
         };
         let front = front(model, target, &core);
-        // The front end's buffers hold the frame.
-        let frame = front.map_or(2 * view.inputs(), |front| front.ram_bytes);
-        let needed = state_bytes + scratch_bytes + frame + 4 * view.outputs();
+        // The front end's buffers hold the frame; the struct around them begins and ends at words.
+        let held = match front {
+            Some(front) => (state_bytes + front.ram_bytes).next_multiple_of(4),
+            None => state_bytes + 2 * view.inputs(),
+        };
+        let needed = held + scratch_bytes + 4 * view.outputs();
         if let Some(most) = options.max_ram.filter(|most| needed > *most) {
             return Err(ExportError::Ram { needed, most });
         }
