@@ -19,5 +19,6 @@ pub use error::ExportError;
 pub use float::float_source;
 pub use golden::{Golden, GoldenWindow, MOST_BYTES, Windows};
 pub use package::{
-    Facts, File, GOLDEN_SEED, GOLDEN_WINDOWS, GoldenFacts, Package, PackageOptions, Target, Written, package,
+    Facts, File, FrontFacts, GOLDEN_SEED, GOLDEN_WINDOWS, GoldenFacts, Package, PackageOptions, Target,
+    Written, package,
 };

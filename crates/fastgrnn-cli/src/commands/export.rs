@@ -114,6 +114,14 @@ fn describe(answer: &Answer) -> String {
         ),
         ("next", "README.md there says how to use it and how to verify it on the board".to_owned()),
     ];
+    if let Some(front) = known.front {
+        let of = format!(
+            "{} of tables and {} of RAM more, code comes on top (derived)",
+            bytes(front.table_bytes as u64),
+            bytes(front.ram_bytes as u64)
+        );
+        rows.insert(3, ("sound", of));
+    }
     if let Some(aside) = &answer.moved_aside {
         rows.insert(1, ("moved aside", format!("what was there is now {}", short(aside))));
     }

@@ -1,6 +1,6 @@
 //! An ESP-IDF component with an example project.
 
-use super::{File, Parts};
+use super::{File, Parts, sound};
 
 pub(super) fn files(parts: &Parts) -> Vec<File> {
     let mut files = parts.c_files("src/");
@@ -19,7 +19,14 @@ pub(super) fn files(parts: &Parts) -> Vec<File> {
             "examples/classify/main/CMakeLists.txt",
             "idf_component_register(SRCS \"main.c\" INCLUDE_DIRS \".\")\n",
         ),
-        File::new("examples/classify/main/main.c", parts.fill(include_str!("../templates/esp-idf/main.c"))),
+        File::new(
+            "examples/classify/main/main.c",
+            sound::example(
+                parts,
+                include_str!("../templates/sound/esp-idf.c"),
+                include_str!("../templates/esp-idf/main.c"),
+            ),
+        ),
     ]);
     files
 }

@@ -11,11 +11,12 @@ mod parts;
 mod platformio;
 mod readme;
 mod rust;
+mod sound;
 mod wasm;
 mod write;
 mod zephyr;
 
-pub use facts::{Facts, GoldenFacts};
+pub use facts::{Facts, FrontFacts, GoldenFacts};
 pub use write::Written;
 
 use crate::c::{COptions, Optimize, c_source};

@@ -1,6 +1,7 @@
 //! What all packages are put together from.
 
-use super::{Facts, File, GOLDEN_WINDOWS, PackageOptions, Target};
+use super::sound;
+use super::{Facts, File, FrontFacts, GOLDEN_WINDOWS, PackageOptions, Target};
 use crate::ExportError;
 use crate::c::{CSource, Optimize};
 use crate::fill::fill;
@@ -49,7 +50,13 @@ impl<'a> Parts<'a> {
             }
             _ => (core.data_bytes, core.state_bytes, core.scratch_bytes),
         };
-        let needed = state_bytes + scratch_bytes + 2 * view.inputs() + 4 * view.outputs();
+        let front = front(model, target, &core);
+        // The front end's buffers hold the frame; the struct around them begins and ends at words.
+        let held = match front {
+            Some(front) => (state_bytes + front.ram_bytes).next_multiple_of(4),
+            None => state_bytes + 2 * view.inputs(),
+        };
+        let needed = held + scratch_bytes + 4 * view.outputs();
         if let Some(most) = options.max_ram.filter(|most| needed > *most) {
             return Err(ExportError::Ram { needed, most });
         }
@@ -66,6 +73,7 @@ impl<'a> Parts<'a> {
             data_bytes,
             state_bytes,
             scratch_bytes,
+            front,
             macs_per_step: model.macs_per_step(),
             model_sha256: hash.iter().map(|b| format!("{b:02x}")).collect(),
             golden: (&golden).into(),
@@ -147,7 +155,7 @@ impl<'a> Parts<'a> {
     }
 
     fn common(&self) -> Vec<(&'static str, String)> {
-        let facts = &self.facts;
+        let (facts, audio) = (&self.facts, self.model.model.audio);
         // Two states, a frame, scores, the buffers of a step, and calls.
         let stack =
             2 * facts.state_bytes + facts.scratch_bytes + 2 * facts.features + 8 * facts.outputs + 1024;
@@ -163,6 +171,8 @@ impl<'a> Parts<'a> {
             ("golden_hash", facts.golden.hash.clone()),
             ("stack", rounded(stack)),
             ("esp_stack", rounded(ESP_STACK.max(stack + ESP_CALLS))),
+            ("rate", audio.map_or(String::new(), |spec| spec.rate().to_string())),
+            ("hop", audio.map_or(String::new(), |spec| spec.hop().to_string())),
             ("readings", self.readings()),
             ("summary", self.summary()),
         ]
@@ -195,12 +205,24 @@ impl<'a> Parts<'a> {
             0 => format!("{} numbers", self.facts.outputs),
             n => format!("{n} classes"),
         };
-        format!(
-            "{title} network of {} units: {} counts a frame, {results}",
-            units.join(" and "),
-            self.facts.features
-        )
+        let input = match self.facts.front {
+            Some(front) => format!("sound at {} samples a second", front.rate),
+            None => format!("{} counts a frame", self.facts.features),
+        };
+        format!("{title} network of {} units: {input}, {results}", units.join(" and "))
     }
+}
+
+/// The front end of the package's code, and what it takes. The module behind [`Target::Wasm`] has
+/// none.
+fn front(model: &IntegerModel, target: Target, core: &CSource) -> Option<FrontFacts> {
+    let (bytes, spec) = (core.front?, model.front()?);
+    let (table_bytes, ram_bytes) = match target {
+        Target::Wasm => return None,
+        Target::Rust => sound::rust_bytes(&spec),
+        _ => (bytes.tables, bytes.ram),
+    };
+    Some(FrontFacts { rate: spec.rate(), hop: spec.hop(), table_bytes, ram_bytes })
 }
 
 /// The flags that were not left at their defaults.

@@ -1,6 +1,6 @@
 //! The README of a package: what it is, how to use and to verify it, where it comes from.
 
-use super::Parts;
+use super::{Parts, sound};
 use crate::plain::markdown;
 use fastgrnn::device::{Board, Form, Load};
 use fastgrnn::model::Task;
@@ -21,11 +21,13 @@ pub(super) fn text(parts: &Parts) -> String {
         "wasm" => (include_str!("../templates/readme/wasm.md"), WASM_VERIFY),
         _ => (include_str!("../templates/readme/c.md"), C_VERIFY),
     };
+    let (frame_title, frame) = sound::input(parts).unwrap_or_else(|| ("A frame of counts", frame(parts)));
     let own = [
-        ("usage", parts.fill(usage)),
+        ("usage", sound::usage(parts).unwrap_or_else(|| parts.fill(usage))),
         ("verify", parts.fill(verify)),
         ("arithmetic", arithmetic(parts)),
-        ("frame", frame(parts)),
+        ("frame_title", frame_title.to_owned()),
+        ("frame", frame),
         ("results", results(parts)),
         ("sizes", sizes(parts)),
         ("boards", boards(parts)),
@@ -139,6 +141,10 @@ fn sizes(parts: &Parts) -> String {
         row(buffers, facts.scratch_bytes),
         row("a frame", 2 * facts.features),
         row("scores", 4 * facts.outputs),
+        facts.front.map_or(String::new(), |front| {
+            row("tables of the front end, in flash", front.table_bytes)
+                + &row("buffers of the front end, one set for each stream of sound", front.ram_bytes)
+        }),
         row("golden vectors, only with the self-test", facts.golden.bytes),
     ]
     .concat()

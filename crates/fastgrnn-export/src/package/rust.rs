@@ -4,7 +4,7 @@
 //! called after the model: two exported crates in one program would otherwise hold two packages of
 //! one name and version, which cargo refuses to lock.
 
-use super::{File, Parts};
+use super::{File, Parts, sound};
 use fastgrnn_runtime::source::FILES;
 
 pub(super) fn files(parts: &Parts) -> Vec<File> {
@@ -18,7 +18,8 @@ pub(super) fn files(parts: &Parts) -> Vec<File> {
         )
     });
     let lsb: Vec<String> = parts.model.network.input.lsb.iter().map(|v| format!("{v:?}")).collect();
-    let own: [(&str, &str); 9] = [
+    let front = sound::rust_module(parts);
+    let own: [(&str, &str); 10] = [
         ("layers", &number(view.layers().len())),
         ("memory", &number(view.memory_len())),
         ("scratch", &number(view.scratch_len())),
@@ -26,6 +27,7 @@ pub(super) fn files(parts: &Parts) -> Vec<File> {
         ("label_list", &labels.concat()),
         ("lsb_list", &lsb.join(", ")),
         ("ram_check", &ram_check),
+        ("front", if front.is_some() { "pub mod front;\n" } else { "" }),
         ("golden_windows", &golden(parts)),
         ("score_bits", &parts.facts.score_bits.to_string()),
     ];
@@ -38,6 +40,7 @@ pub(super) fn files(parts: &Parts) -> Vec<File> {
         File::new("tests/golden.rs", fill(include_str!("../templates/rust/test.rs.in"))),
         File::new("runtime/Cargo.toml", fill(include_str!("../templates/rust/runtime.toml.in"))),
     ];
+    files.extend(front.map(|text| File::new("src/front.rs", text)));
     files.extend(FILES.iter().map(|(path, bytes)| File::new(format!("runtime/{path}"), *bytes)));
     files
 }

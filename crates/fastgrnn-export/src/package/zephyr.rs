@@ -1,6 +1,6 @@
 //! A Zephyr module with a sample application.
 
-use super::{File, Parts};
+use super::{File, Parts, sound};
 
 pub(super) fn files(parts: &Parts) -> Vec<File> {
     let mut files = parts.c_files("src/");
@@ -17,7 +17,14 @@ pub(super) fn files(parts: &Parts) -> Vec<File> {
             "samples/classify/sample.yaml",
             parts.fill(include_str!("../templates/zephyr/sample.yaml")),
         ),
-        File::new("samples/classify/src/main.c", parts.fill(include_str!("../templates/zephyr/main.c"))),
+        File::new(
+            "samples/classify/src/main.c",
+            sound::example(
+                parts,
+                include_str!("../templates/sound/zephyr.c"),
+                include_str!("../templates/zephyr/main.c"),
+            ),
+        ),
     ]);
     files
 }

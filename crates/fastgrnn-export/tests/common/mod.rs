@@ -3,9 +3,10 @@
 
 use fastgrnn::cells::{Cell, CellKind, Nonlinearity, Role, Start};
 use fastgrnn::data::{Normalize, Normalizer, Sequences};
+use fastgrnn::features::Spec;
 use fastgrnn::model::{Model, Task};
 use fastgrnn::net::{InitialState, Loss, Network};
-use fastgrnn::quantize::{IntegerModel, Options, quantize};
+use fastgrnn::quantize::{Detector, IntegerModel, Options, Reset, quantize};
 use fastgrnn::rng::Rng;
 use fastgrnn_export::{File, Package, PackageOptions, Target, package};
 use std::path::Path;
@@ -60,6 +61,30 @@ pub fn of_task(
 /// The smallest model that everything can be tried on.
 pub fn small() -> IntegerModel {
     model(vec![Cell::new(CellKind::FastGrnn, 3, 6)], 3, 1.0, 1)
+}
+
+/// A model that listens; with a detector of its classes or without.
+pub fn listening(detects: bool) -> IntegerModel {
+    let spec = Spec::default();
+    let quiet = model(vec![Cell::new(CellKind::FastGrnn, spec.dim(), 6)], 3, 1.0, 3);
+    let mut x = Sequences::new(spec.dim());
+    x.push(&(0..40 * spec.dim()).map(|i| (i % 23) as f32 - 4.0).collect::<Vec<_>>());
+    let model = Model { audio: Some(spec), ..quiet.model };
+    let mut integer = quantize(&model, &x, &[0], &Options::default()).unwrap();
+    if detects {
+        // One of three classes always has a third of certainty.
+        let keywords = vec![0, 1, 2];
+        let detector = Detector {
+            keywords,
+            threshold: 10_000,
+            smoothing: 0,
+            refractory: 5,
+            warm_up: 0,
+            reset: Reset::Never,
+        };
+        integer.set_detector(Some(detector)).unwrap();
+    }
+    integer
 }
 
 /// Models that reach all cells, forms of matrices, nonlinearities and meanings of scores.

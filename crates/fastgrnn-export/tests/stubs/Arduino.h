@@ -13,6 +13,7 @@ void delay(unsigned long ms);
 struct HardwareSerial {
   void begin(unsigned long baud);
   size_t write(uint8_t byte);
+  size_t println(const char *text);
   operator bool();
 };
 extern HardwareSerial Serial;
