@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{has, skipped};
+use common::{has, listening, skipped};
 use fastgrnn::cells::{CELLS, Cell, Nonlinearity};
 use fastgrnn::device::{Board, Estimate, Form, Load};
 use fastgrnn::quantize::IntegerModel;
@@ -98,6 +98,8 @@ fn models() -> Vec<(String, IntegerModel)> {
         }
     }
     models
+        .extend([false, true].map(|detects| (format!("listening, detects: {detects}"), listening(detects))));
+    models
 }
 
 fn check(about: &str, model: &IntegerModel, estimate: &Estimate, compiler: &Compiler, folder: &Path) {
@@ -106,14 +108,25 @@ fn check(about: &str, model: &IntegerModel, estimate: &Estimate, compiler: &Comp
         (Form::Loops, _) => (Optimize::Size, "-Os"),
         (Form::Straight, _) => (Optimize::Speed, "-O2"),
     };
-    let source = c_source(&model.network, &COptions { optimize, ..COptions::default() }).unwrap();
+    let options = COptions {
+        optimize,
+        front: model.front(),
+        detector: model.detector().cloned(),
+        ..COptions::default()
+    };
+    let source = c_source(&model.network, &options).unwrap();
     std::fs::write(folder.join("model.h"), &source.header).unwrap();
     std::fs::write(folder.join("model.c"), &source.source).unwrap();
     let (flash, stack) = compiler.sizes(folder, level);
     let about = format!("{} as {} of {about}", compiler.board.facts().id, estimate.form.name());
-    assert!(source.data_bytes <= estimate.data_bytes, "{} of data, {about}", source.data_bytes);
+    let hears = source.front.filter(|_| compiler.board != Board::Uno);
+    let data = source.data_bytes + hears.map_or(0, |front| front.tables);
+    assert!(data <= estimate.data_bytes, "{data} of data, {about}");
     assert!(flash + LIBRARY <= estimate.flash_bytes(), "{flash} of flash: {estimate:?}, {about}");
-    let used = 2 * model.model.network.input() + 4 * model.model.network.outputs + source.state_bytes;
+    let used = 2 * model.model.network.input()
+        + 4 * model.model.network.outputs
+        + source.state_bytes
+        + hears.map_or(0, |front| front.ram);
     assert!((used..=used + 8).contains(&estimate.static_bytes), "{used}: {estimate:?}, {about}");
     assert!(stack <= estimate.stack_bytes, "{stack} of stack: {estimate:?}, {about}");
 }

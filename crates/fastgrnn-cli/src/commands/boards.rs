@@ -85,9 +85,16 @@ pub fn describe(model: &IntegerModel) -> String {
         ]
     });
     let heading = ["board", "fits", "flash, B", "RAM, B", "code", "ms a step", "ms a sequence"];
+    let sound = match model.front() {
+        Some(_) => {
+            "  Bytes are with the audio front end, but on the Uno, which has no room for it and takes frames of\n  \
+             features; times are the network's.\n"
+        }
+        None => "",
+    };
     format!(
         "{}  All derived from the shape: bytes are upper bounds (tables and code; state, frame, scores and\n  \
-         stack) of what the board leaves to a network, times are a model. Measured: fastgrnn board.\n",
+         stack) of what the board leaves to a network, times are a model. Measured: fastgrnn board.\n{sound}",
         table(&heading, &rows.collect::<Vec<_>>())
     )
 }

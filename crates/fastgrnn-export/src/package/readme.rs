@@ -168,8 +168,15 @@ fn boards(parts: &Parts) -> String {
     if rows.is_empty() {
         return rows;
     }
+    let sound = match parts.facts.front {
+        Some(_) => {
+            " With the front end, but on the Uno, which takes frames of features; times are the network's."
+        }
+        None => "",
+    };
     format!(
-        "Derived from the network's shape, not measured; flash with code, RAM with stack, without the golden vectors:\n\n\
+        "Derived from the network's shape, not measured; flash with code, RAM with stack, without the golden \
+         vectors.{sound}\n\n\
          | board | flash (derived) | RAM (derived) | ms a step (derived) | fits |\n\
          | --- | --- | --- | --- | --- |\n{rows}\n"
     )

@@ -73,6 +73,17 @@ pub(super) fn bytes(board: Board, form: Form) -> Bytes {
     }
 }
 
+/// Bytes of an audio front end: code, code of a detector, stack. `None` where there is no room for
+/// one: frames of features come from elsewhere.
+pub(super) fn front(board: Board) -> Option<[usize; 3]> {
+    match board {
+        Board::Uno => None,
+        Board::M0plus | Board::M3 | Board::M4 => Some([2_700, 600, 640]),
+        Board::Riscv32 => Some([3_100, 700, 640]),
+        Board::Aarch64 => Some([4_000, 1_000, 900]),
+    }
+}
+
 /// Cycles of loops over tables. Of a computer with caches nothing is known: its row is the
 /// RISC-V's, and its clock is not given.
 #[rustfmt::skip] // a table

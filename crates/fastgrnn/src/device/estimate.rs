@@ -1,6 +1,6 @@
 //! A network on a board, before anything is built.
 
-use super::costs::{Cycles, bytes, loops, others, straight};
+use super::costs::{Cycles, bytes, front, loops, others, straight};
 use super::{Board, Load};
 use serde::{Deserialize, Serialize};
 
@@ -39,7 +39,8 @@ pub struct Estimate {
     pub data_bytes: usize,
     /// Bytes of code in flash.
     pub code_bytes: usize,
-    /// Bytes of RAM for states, one frame of counts and the scores.
+    /// Bytes of RAM for states, one frame of counts and the scores; of a model that listens, for the
+    /// front end's buffers as well.
     pub static_bytes: usize,
     /// Bytes of RAM for buffers of a step and for calls.
     pub stack_bytes: usize,
@@ -87,6 +88,11 @@ impl Load {
             Form::Loops => [self.listed, self.dense],
             Form::Straight => [self.weights, 0],
         };
+        let [front_code, detector_code, front_stack] =
+            front(board).filter(|_| self.front_ram > 0).unwrap_or_default();
+        let hears = usize::from(front_code > 0);
+        // Scores and what each class is worth.
+        let detector_stack = if self.detects { hears * (8 * self.outputs + 64) } else { 0 };
         let step = [
             (cycles.mac, listed),
             (cycles.dense, dense),
@@ -99,14 +105,16 @@ impl Load {
         Estimate {
             board,
             form,
-            data_bytes: tables + self.other_bytes,
+            data_bytes: tables + self.other_bytes + hears * self.front_data,
             code_bytes: bytes.code
                 + bytes.layer * self.layers
                 + bytes.weight * self.weights
-                + bytes.row * self.rows,
+                + bytes.row * self.rows
+                + front_code
+                + if self.detects { detector_code } else { 0 },
             // The decision and alignment take a few more.
-            static_bytes: self.state_bytes + 2 * self.inputs + 4 * self.outputs + 8,
-            stack_bytes: buffers + bytes.stack,
+            static_bytes: self.state_bytes + 2 * self.inputs + 4 * self.outputs + 8 + hears * self.front_ram,
+            stack_bytes: buffers + bytes.stack + front_stack + detector_stack,
             flash_left: facts.flash.map(|flash| flash.saturating_sub(others_flash)),
             ram_left: facts.ram.map(|ram| ram.saturating_sub(others_ram)),
             cycles_per_step: total(&step),

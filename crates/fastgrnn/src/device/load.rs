@@ -43,6 +43,12 @@ pub struct Load {
     pub next: usize,
     /// The largest of any layer: sums of all its units.
     pub sums: usize,
+    /// Bytes of an audio front end's tables; see [`Load::listening`].
+    pub front_data: usize,
+    /// Bytes of its buffers, and of a detector behind it; 0 where there is no front end.
+    pub front_ram: usize,
+    /// Whether a detector is behind it.
+    pub detects: bool,
 }
 
 impl Load {
@@ -90,6 +96,10 @@ impl Load {
             };
             found.map_or(view.len(), IntegerMatrix::nonzero)
         });
+        let load = match model.front() {
+            Some(spec) => load.listening(&spec, model.detector().map(|own| own.keywords.len())),
+            None => load,
+        };
         if network.layers.iter().any(|l| !l.start.is_empty()) { load.storing_start() } else { load }
     }
 

@@ -19,6 +19,7 @@
 mod costs;
 mod estimate;
 mod facts;
+mod front;
 mod limits;
 mod load;
 

@@ -38,6 +38,10 @@ impl Config {
     /// What the integer model asks of a board.
     pub fn load(&self, data: &Dataset) -> Load {
         let load = Load::of(&self.network(data), |view| kept_entries(self.kept(&view.name), view.len()));
+        let load = match &data.audio {
+            Some(spec) => load.listening(spec, None),
+            None => load,
+        };
         match self.initial_state {
             InitialState::Given(_) => load.storing_start(),
             InitialState::Zero | InitialState::Random => load,
