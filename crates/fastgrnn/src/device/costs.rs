@@ -73,14 +73,14 @@ pub(super) fn bytes(board: Board, form: Form) -> Bytes {
     }
 }
 
-/// Bytes of an audio front end: code, code of a detector, stack. `None` where there is no room for
-/// one: frames of features come from elsewhere.
-pub(super) fn front(board: Board) -> Option<[usize; 3]> {
+/// Bytes of an audio front end: code, code of a detector, stack. An Uno has room for a detector
+/// alone: frames of features come from elsewhere.
+pub(super) fn front(board: Board) -> [usize; 3] {
     match board {
-        Board::Uno => None,
-        Board::M0plus | Board::M3 | Board::M4 => Some([2_700, 600, 640]),
-        Board::Riscv32 => Some([3_100, 700, 640]),
-        Board::Aarch64 => Some([4_000, 1_000, 900]),
+        Board::Uno => [0, 1_500, 0],
+        Board::M0plus | Board::M3 | Board::M4 => [2_700, 600, 640],
+        Board::Riscv32 => [3_100, 700, 640],
+        Board::Aarch64 => [4_000, 1_000, 900],
     }
 }
 

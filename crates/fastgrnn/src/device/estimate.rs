@@ -88,11 +88,10 @@ impl Load {
             Form::Loops => [self.listed, self.dense],
             Form::Straight => [self.weights, 0],
         };
-        let [front_code, detector_code, front_stack] =
-            front(board).filter(|_| self.front_ram > 0).unwrap_or_default();
+        let [front_code, detector_code, front_stack] = if self.front_ram > 0 { front(board) } else { [0; 3] };
         let hears = usize::from(front_code > 0);
         // Scores and what each class is worth.
-        let detector_stack = if self.detects { hears * (8 * self.outputs + 64) } else { 0 };
+        let detector_stack = if self.detects { 8 * self.outputs + 64 } else { 0 };
         let step = [
             (cycles.mac, listed),
             (cycles.dense, dense),

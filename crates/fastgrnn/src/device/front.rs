@@ -6,7 +6,7 @@ use crate::features::{Spec, Tables};
 impl Load {
     /// The same network behind the front end `spec`, with a detector of `keywords` classes or none.
     ///
-    /// An Uno has no room for a front end and takes frames of features: nothing is added there.
+    /// An Uno has no room for a front end and takes frames of features: only a detector is added there.
     ///
     /// ```
     /// use fastgrnn::cells::{Cell, CellKind};
@@ -27,7 +27,8 @@ impl Load {
         let detector = keywords.map_or(0, |n| 4 * n + 16);
         let class_list = keywords.map_or(0, |n| if n > 1 { 2 * n } else { 0 });
         Self {
-            front_data: table_bytes(spec, view.window.len(), view.cosines.len()) + class_list,
+            front_data: table_bytes(spec, view.window.len(), view.cosines.len()),
+            other_bytes: self.other_bytes + class_list,
             front_ram: 4 * view.spectrum_len() + 2 * (view.samples_len() + view.row_len()) + 4 + detector,
             detects: keywords.is_some(),
             ..self
