@@ -4,8 +4,6 @@
 #[allow(dead_code)] // its model is for other tests
 mod common;
 /// The oracle's generator of networks that a reader accepts.
-#[path = "../../fastgrnn/tests/integer/generator.rs"]
-mod integer;
 #[path = "../../fastgrnn-export/tests/c_core/networks.rs"]
 mod networks;
 
@@ -14,11 +12,16 @@ use fastgrnn::device::Board;
 use fastgrnn::quantize::HostModel;
 use fastgrnn_boards::{Options, measure, outcomes_of};
 use fastgrnn_export::{COptions, Optimize, c_source};
-use integer::random::{CELLS, Case, Manner, case, network};
+use fastgrnn_testing::oracle::random::{CELLS, Case, Manner, case, network};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 
-fn agree(board: Board, network: &integer::network::Network, inputs: &[Vec<i16>], about: &str) {
+fn agree(
+    board: Board,
+    network: &fastgrnn_testing::oracle::network::Network,
+    inputs: &[Vec<i16>],
+    about: &str,
+) {
     let network = networks::integer_network(network);
     // Each window one frame longer than the one before.
     let windows: Vec<Vec<i16>> = (0..=inputs.len()).map(|n| inputs[..n].concat()).collect();

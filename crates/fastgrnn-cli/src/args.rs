@@ -8,10 +8,10 @@ pub use device::{BoardArgs, Boards, ExportArgs, NewArgs};
 pub use stream::{DetectorArgs, ResetArg, StreamArgs, StreamEvalArgs};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use fastgrnn::bench::{INFER_SHAPES, InferShape, SHAPES, Shape};
 use fastgrnn::cells::{CELLS, CellKind, Nonlinearity};
 use fastgrnn::data::{LabelKind, Request};
 use fastgrnn::train::Recipe;
+use fastgrnn_bench::{INFER_SHAPES, InferShape, SHAPES, Shape};
 use std::path::PathBuf;
 
 /// Recordings in, kilobyte recurrent network out: train FastGRNN, FastRNN, GRU, LSTM and others.

@@ -1,14 +1,12 @@
 //! The generated C against the runtime: random networks of every cell, every bit of every step.
 
 /// The oracle's generator of networks that a reader accepts.
-#[path = "../../fastgrnn/tests/integer/generator.rs"]
-mod integer;
 #[path = "c_core/networks.rs"]
 mod networks;
 
 use fastgrnn::quantize::{HostModel, IntegerNetwork};
 use fastgrnn_export::{COptions, Optimize, c_source};
-use integer::random::{CELLS, Case, Manner, case, network};
+use fastgrnn_testing::oracle::random::{CELLS, Case, Manner, case, network};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use std::io::Write;

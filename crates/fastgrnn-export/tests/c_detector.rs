@@ -1,8 +1,6 @@
 //! The detector in generated C against the runtime's: random networks of every meaning, random
 //! parameters, every bit of sums, states and detections.
 
-#[path = "../../fastgrnn/tests/integer/generator.rs"]
-mod integer;
 #[path = "c_core/networks.rs"]
 mod networks;
 
@@ -11,7 +9,7 @@ use fastgrnn::quantize::{Detector, HostModel, IntegerNetwork, Reset};
 use fastgrnn::rng::Rng;
 use fastgrnn_export::{COptions, CSource, ExportError, c_source};
 use fastgrnn_runtime::int::{Detection, Meaning};
-use integer::random::{Manner, network};
+use fastgrnn_testing::oracle::random::{Manner, network};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use std::io::Write;

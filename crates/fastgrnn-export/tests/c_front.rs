@@ -1,15 +1,13 @@
 //! The front end in generated C against the runtime's: random sound in pieces of any size, every bit
 //! of every frame, of the network's state and of the scores.
 
-#[path = "../../fastgrnn/tests/integer/generator.rs"]
-mod integer;
 #[path = "c_core/networks.rs"]
 mod networks;
 
 use fastgrnn::features::{IntegerFront, Spec};
 use fastgrnn::quantize::{HostModel, IntegerNetwork};
 use fastgrnn_export::{COptions, CSource, ExportError, c_source};
-use integer::random::{Manner, network};
+use fastgrnn_testing::oracle::random::{Manner, network};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use std::collections::BTreeSet;

@@ -36,27 +36,21 @@
 //! | [`pareto`] | accuracy against bytes: networks for a budget, what each compression costs |
 //! | [`files`] | files that are there whole or not at all |
 //! | [`report`] | a run as a page: curves, confusion matrix, sizes |
-//! | [`mod@bench`] | how fast a training step is, by itself and against PyTorch |
-pub mod audio;
-pub mod batch;
-pub mod bench;
-pub mod cells;
-pub mod compare;
-pub mod data;
-pub mod device;
-pub mod engine;
-pub mod features;
-pub mod files;
-mod initial;
-pub mod metrics;
-pub mod model;
-pub mod net;
+mod pages;
 pub mod pareto;
-pub mod quantize;
-pub mod random;
-pub mod reference;
-pub mod report;
-pub mod rng;
-mod simd;
 pub mod stream;
 pub mod train;
+
+pub use fastgrnn_core::{batch, cells, files, format, metrics, net, rng};
+pub use fastgrnn_data::{audio, data, features};
+pub use fastgrnn_engine::{engine, reference};
+pub use fastgrnn_model::{compare, device, model, quantize, random};
+
+/// Charts and pages, and the pages of runs, comparisons and size sweeps.
+pub mod report {
+    pub use crate::pages::{
+        CompareReport, Named, PARETO_HEADING, ParetoReport, pareto_row, run_report, tensors,
+    };
+    pub use fastgrnn_core::format::{bytes, count, duration, fraction, number, number_sd};
+    pub use fastgrnn_report::*;
+}

@@ -2,7 +2,7 @@
 
 use crate::args::{BenchArgs, BenchCommand, BenchInferArgs, BenchTrainArgs, Rival};
 use crate::console::Console;
-use fastgrnn::bench::{self, BenchOptions, InferOptions};
+use fastgrnn_bench::{BenchOptions, InferOptions};
 use std::time::Duration;
 
 /// Measures.
@@ -24,7 +24,7 @@ fn train(args: BenchTrainArgs, console: Console) -> anyhow::Result<()> {
         budget: args.budget.map_or(defaults.budget, |s| Duration::from_secs(s.into())),
         ..defaults
     };
-    let report = bench::train(&options, &mut |line| console.note(line))?;
+    let report = fastgrnn_bench::train(&options, &mut |line| console.note(line))?;
     console.answer(&report, || report.to_string())
 }
 
@@ -35,6 +35,6 @@ fn infer(args: BenchInferArgs, console: Console) -> anyhow::Result<()> {
         time: args.seconds.map_or(defaults.time, |s| Duration::from_secs(s.into())),
         ..defaults
     };
-    let report = bench::infer(&options, &mut |line| console.note(line))?;
+    let report = fastgrnn_bench::infer(&options, &mut |line| console.note(line))?;
     console.answer(&report, || report.to_string())
 }

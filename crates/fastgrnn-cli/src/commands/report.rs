@@ -4,7 +4,7 @@ use anyhow::Context;
 use fastgrnn::data::Dataset;
 use fastgrnn::files::write_atomic;
 use fastgrnn::model::AnyModel;
-use fastgrnn::report::RunReport;
+use fastgrnn::report::run_report;
 use fastgrnn::train::{Config, SeedRecord, Summary};
 use std::path::Path;
 
@@ -17,7 +17,7 @@ pub fn write(
 ) -> anyhow::Result<()> {
     let model = AnyModel::load(&summary.model).context("cannot report on the run")?;
     let command = format!("fastgrnn train {}", summary.run.join("config.toml").display());
-    let report = RunReport::of_run(summary, config, records, &model, data, &command);
+    let report = run_report(summary, config, records, &model, data, &command);
     for plot in report.plots() {
         write_whole(&summary.run.join("plots").join(plot.name), plot.svg.as_bytes())?;
     }

@@ -1,9 +1,9 @@
 //! The random networks of the integer oracle as [`IntegerNetwork`]s.
 
-use crate::integer::network::{Cell as OracleCell, Curve, Layer, Matrix, Network, Product};
 use fastgrnn::cells::{Cell, CellKind, Nonlinearity};
 use fastgrnn::quantize::{Grid, InputScale, IntegerFactors, IntegerLayer, IntegerMatrix, IntegerNetwork};
 use fastgrnn_runtime::int::{Meaning, Shifts};
+use fastgrnn_testing::oracle::network::{Cell as OracleCell, Curve, Layer, Matrix, Network, Product};
 
 /// The same network. Its table is the true one, whatever the oracle's was.
 pub fn integer_network(network: &Network) -> IntegerNetwork {

@@ -1,7 +1,7 @@
 //! Which points are worth their bytes.
 
 use super::Trained;
-use crate::metrics::Scores;
+use fastgrnn_core::metrics::Scores;
 
 /// How good a score is: accuracy, or for regression the loss turned round.
 fn quality(scores: Option<&Scores>) -> f64 {

@@ -1,11 +1,11 @@
 //! Networks whose device image just fits a budget.
 
 use super::{Candidate, ParetoError};
-use crate::cells::{Cell, CellKind};
-use crate::data::Dataset;
-use crate::net::Network;
-use crate::quantize::{check_form, image_bytes, kept_entries};
 use crate::train::{Config, ConfigError, Rank, Recipe};
+use fastgrnn_core::cells::{Cell, CellKind};
+use fastgrnn_core::net::Network;
+use fastgrnn_data::data::Dataset;
+use fastgrnn_model::quantize::{check_form, image_bytes, kept_entries};
 
 /// What to try. For each budget, cell, low-rank share and kept fraction there is one network: the
 /// one with the most units that fits.
@@ -228,7 +228,7 @@ fn name(config: &Config) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::{Request, load};
+    use fastgrnn_data::data::{Request, load};
 
     fn digits() -> Dataset {
         load(&Request::new("digits")).unwrap()
@@ -272,7 +272,7 @@ mod tests {
         let recipe = Recipe {
             dataset: Some("digits".into()),
             zeta: Some("0.5".parse().unwrap()),
-            gate: Some(crate::cells::Nonlinearity::QuantSigm),
+            gate: Some(fastgrnn_core::cells::Nonlinearity::QuantSigm),
             ..Recipe::default()
         };
         let cells = vec![CellKind::FastGrnn, CellKind::Rnn];

@@ -25,10 +25,10 @@ pub use components::{Component, components};
 pub use front::{best, mark_front};
 pub use grid::{Grid, Plan, decided, grid};
 
-use crate::data::Dataset;
-use crate::metrics::Scores;
-use crate::model::{AnyModel, ModelError};
 use crate::train::{Config, ConfigError, Observer, RunOptions, TrainError, run};
+use fastgrnn_core::metrics::Scores;
+use fastgrnn_data::data::Dataset;
+use fastgrnn_model::model::{AnyModel, ModelError};
 use serde::Serialize;
 use std::path::PathBuf;
 

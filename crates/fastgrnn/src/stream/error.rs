@@ -1,6 +1,6 @@
 //! Why a model cannot listen.
 
-use crate::quantize::DetectorProblem;
+use fastgrnn_model::quantize::DetectorProblem;
 
 /// A stream that a model cannot listen to.
 #[derive(Debug, thiserror::Error)]

@@ -1,8 +1,8 @@
 //! A model that listens.
 
 use super::StreamError;
-use crate::features::{COUNT, IntegerFront, Spec};
-use crate::quantize::{Detector, DetectorProblem, HostModel, IntegerModel, Saturations};
+use fastgrnn_data::features::{COUNT, IntegerFront, Spec};
+use fastgrnn_model::quantize::{Detector, DetectorProblem, HostModel, IntegerModel, Saturations};
 use fastgrnn_runtime::int::DetectorState;
 
 /// A keyword was heard.

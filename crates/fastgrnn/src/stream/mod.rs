@@ -2,7 +2,7 @@
 //!
 //! Prediction takes whole sequences; a [`Listener`] takes sound, feature frames or sensor rows as
 //! they come, keeps the network's state from one to the next, and reports what the model's
-//! [`Detector`](crate::quantize::Detector) finds. It computes what a device computes and nothing
+//! [`Detector`](fastgrnn_model::quantize::Detector) finds. It computes what a device computes and nothing
 //! else: the integer front end, the integer network, the integer detector. Chunks may have any
 //! size; the bits are the same.
 //!

@@ -9,10 +9,10 @@ use super::observe::{EpochReport, Pass};
 use super::optim::Optim;
 use super::settings::ClassWeight;
 use super::{Config, TrainError};
-use crate::files::write_atomic;
-use crate::metrics::Scores;
-use crate::model::{bytes, floats};
-use crate::quantize::Grid;
+use fastgrnn_core::files::write_atomic;
+use fastgrnn_core::metrics::Scores;
+use fastgrnn_model::model::{bytes, floats};
+use fastgrnn_model::quantize::Grid;
 use safetensors::tensor::{Dtype, TensorView};
 use safetensors::{SafeTensors, serialize};
 use serde::{Deserialize, Serialize};
@@ -299,7 +299,7 @@ mod tests {
 
     #[test]
     fn balanced_classes_are_chosen_by_mean_f1_a_positive_one_by_its_own_and_others_by_accuracy() {
-        let data = crate::data::load(&crate::data::Request::new("digits")).unwrap();
+        let data = fastgrnn_data::data::load(&fastgrnn_data::data::Request::new("digits")).unwrap();
         let mut config = crate::train::Recipe::default().resolve(&data).unwrap();
         let (accuracy, f1_macro, f1) = (Some(0.9), Some(0.5), Some(0.3));
         let scores = Scores { accuracy, f1_macro, f1, ..Scores::default() };

@@ -3,10 +3,10 @@
 //! A [`Choice`] lists its names once; the TOML reader, the command line's help and its error
 //! messages all take them from there.
 
-use crate::cells::{CELLS, CellKind, Nonlinearity, Start};
-use crate::data::{LabelKind, Normalize};
-use crate::device::Board;
-use crate::net::Loss;
+use fastgrnn_core::cells::{CELLS, CellKind, Nonlinearity, Start};
+use fastgrnn_core::net::Loss;
+use fastgrnn_data::data::{LabelKind, Normalize};
+use fastgrnn_model::device::Board;
 
 /// A setting with a closed list of names.
 pub trait Choice: Copy + PartialEq + Send + Sync + 'static {

@@ -12,9 +12,9 @@ use super::Config;
 use super::optim::Optim;
 use super::plan::{Now, Plan, Projection};
 use super::stage::StageKind;
-use crate::cells::Role;
-use crate::net::{Layout, View};
-use crate::quantize::Grid;
+use fastgrnn_core::cells::Role;
+use fastgrnn_core::net::{Layout, View};
+use fastgrnn_model::quantize::Grid;
 use serde::{Deserialize, Serialize};
 
 /// The stages of one pass, and how much each view is to keep.
@@ -192,10 +192,10 @@ fn largest(values: &[f32], keep: usize, mask: &mut [u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cells::{Cell, CellKind};
-    use crate::net::Network;
-    use crate::rng::Rng;
     use crate::train::{Optimizer, Stages};
+    use fastgrnn_core::cells::{Cell, CellKind};
+    use fastgrnn_core::net::Network;
+    use fastgrnn_core::rng::Rng;
 
     fn layout() -> Layout {
         let cell = Cell::new(CellKind::FastGrnn, 5, 7).with_ranks(Some(3), None);

@@ -11,11 +11,11 @@ use super::TrainError;
 use super::constraint::settle;
 use super::seed::Job;
 use super::settings::Refit;
-use crate::data::Examples;
-use crate::files::write_atomic;
-use crate::metrics::{Evaluation, Scores};
-use crate::model::{Model, ModelError, Predictions, threshold};
-use crate::quantize::{Grid, IntegerModel, Options, quantize};
+use fastgrnn_core::files::write_atomic;
+use fastgrnn_core::metrics::{Evaluation, Scores};
+use fastgrnn_data::data::Examples;
+use fastgrnn_model::model::{Model, ModelError, Predictions, threshold};
+use fastgrnn_model::quantize::{Grid, IntegerModel, Options, quantize};
 use std::path::{Path, PathBuf};
 
 pub(super) const MODEL: &str = "model.safetensors";

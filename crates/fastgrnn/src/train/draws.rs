@@ -7,8 +7,8 @@
 //! alone; nothing has to be remembered to resume.
 
 use super::share::ClassShare;
-use crate::data::Labels;
-use crate::rng::{Rng, stream};
+use fastgrnn_core::rng::{Rng, stream};
+use fastgrnn_data::data::Labels;
 
 /// A sequence of an epoch, and how often this epoch has drawn it before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

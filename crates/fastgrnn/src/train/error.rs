@@ -2,11 +2,11 @@
 
 use super::config::ConfigError;
 use super::teacher::TeacherError;
-use crate::data::DataError;
-use crate::engine::EngineError;
-use crate::model::ModelError;
-use crate::net::NetworkError;
-use crate::quantize::QuantizeError;
+use fastgrnn_core::net::NetworkError;
+use fastgrnn_data::data::DataError;
+use fastgrnn_engine::engine::EngineError;
+use fastgrnn_model::model::ModelError;
+use fastgrnn_model::quantize::QuantizeError;
 use std::path::PathBuf;
 
 /// A run that did not finish.

@@ -8,12 +8,12 @@ use super::observe::Pass;
 use super::settings::ClassWeight;
 use super::soft::Soft;
 use super::{Config, TrainError};
-use crate::batch::Batch;
-use crate::data::spectral::{Sources, Spectral};
-use crate::data::{Augment, Dataset, Examples, Labels, Normalizer, Sequences};
-use crate::model::{Decision, Model, Task};
-use crate::net::Loss;
-use crate::rng::{Rng, stream};
+use fastgrnn_core::batch::Batch;
+use fastgrnn_core::net::Loss;
+use fastgrnn_core::rng::{Rng, stream};
+use fastgrnn_data::data::spectral::{Sources, Spectral};
+use fastgrnn_data::data::{Augment, Dataset, Examples, Labels, Normalizer, Sequences};
+use fastgrnn_model::model::{Decision, Model, Task};
 use std::ops::Range;
 
 pub(super) struct Fold<'a> {

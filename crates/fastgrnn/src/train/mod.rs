@@ -43,10 +43,10 @@ mod stage;
 mod summary;
 mod teacher;
 
-pub use crate::net::InitialState;
 pub use choice::Choice;
 pub use config::{Config, ConfigError};
 pub use error::TrainError;
+pub use fastgrnn_core::net::InitialState;
 pub use observe::{EpochReport, Observer, Pass, Progress, SeedStarted, Silent};
 pub use optim::{Optim, clip_norm};
 pub use recipe::{Recipe, RecipeError};

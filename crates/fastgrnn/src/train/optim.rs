@@ -17,9 +17,9 @@
 //! ```
 
 use super::settings::Optimizer;
-use crate::cells::Role;
-use crate::net::Layout;
-use crate::simd::FlushDenormals;
+use fastgrnn_core::cells::Role;
+use fastgrnn_core::net::Layout;
+use fastgrnn_engine::simd::FlushDenormals;
 use std::ops::Range;
 
 /// Decay of Adam's second moment.
@@ -179,8 +179,8 @@ fn sum_of_squares(values: &[f32]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cells::{Cell, CellKind};
-    use crate::net::Network;
+    use fastgrnn_core::cells::{Cell, CellKind};
+    use fastgrnn_core::net::Network;
 
     /// One weight of each role: `w`, `u` decay, `b` does not.
     fn layout() -> Layout {

@@ -19,11 +19,11 @@ use super::choice::one_of;
 use super::settings::{AugmentSetting, Axes, ClassWeight, Optimizer, Rank, Refit, ScalarSetting, Schedule};
 use super::share::ClassShare;
 use super::stage::Stages;
-use crate::cells::{CellKind, Nonlinearity, Start};
-use crate::data::{LabelKind, Normalize, Request};
-use crate::device::Board;
-use crate::features::Spec;
-use crate::net::{InitialState, Loss};
+use fastgrnn_core::cells::{CellKind, Nonlinearity, Start};
+use fastgrnn_core::net::{InitialState, Loss};
+use fastgrnn_data::data::{LabelKind, Normalize, Request};
+use fastgrnn_data::features::Spec;
+use fastgrnn_model::device::Board;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 

@@ -1,10 +1,10 @@
 //! The values a recipe's keys may take, each readable from a flag and from TOML.
 
 use super::choice::choice;
-use crate::cells::Scalar;
-use crate::data::Spectral;
-use crate::data::augment::parse_axes;
-use crate::initial::{Loose, decimal};
+use fastgrnn_core::cells::Scalar;
+use fastgrnn_core::initial::{Loose, decimal};
+use fastgrnn_data::data::Spectral;
+use fastgrnn_data::data::augment::parse_axes;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;

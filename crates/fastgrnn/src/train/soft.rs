@@ -5,8 +5,8 @@
 //! part is always the larger one, so that a row's class is still its class.
 
 use super::Config;
-use crate::batch::{Batch, Targets};
-use crate::rng::Rng;
+use fastgrnn_core::batch::{Batch, Targets};
+use fastgrnn_core::rng::Rng;
 
 /// What happens to a batch's targets.
 pub(super) struct Soft {

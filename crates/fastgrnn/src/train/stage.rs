@@ -221,7 +221,7 @@ impl Serialize for Stages {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Table {
     kind: String,
-    share: crate::initial::Loose<f64>,
+    share: fastgrnn_core::initial::Loose<f64>,
     every: Option<u64>,
     keep: Option<f64>,
     #[serde(default)]
@@ -246,8 +246,8 @@ impl<'de> Deserialize<'de> for Stages {
                 let mut stages = Vec::new();
                 while let Some(Table { kind, share, every, keep, gradual }) = list.next_element()? {
                     let share = match share {
-                        crate::initial::Loose::Plain(share) => share.to_string(),
-                        crate::initial::Loose::Text(text) => text,
+                        fastgrnn_core::initial::Loose::Plain(share) => share.to_string(),
+                        fastgrnn_core::initial::Loose::Text(text) => text,
                     };
                     let stage = Stage::new(&kind, &share, Options { every, keep, gradual });
                     stages.push(stage.map_err(A::Error::custom)?);

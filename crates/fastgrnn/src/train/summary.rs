@@ -1,7 +1,7 @@
 //! What a run comes to: the JSON of the `train` command.
 
 use super::observe::EpochReport;
-use crate::metrics::{Evaluation, Scores};
+use fastgrnn_core::metrics::{Evaluation, Scores};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 

@@ -5,10 +5,10 @@
 //! out: that is a matter of decisions, not of probabilities.
 
 use super::{Config, TrainError};
-use crate::batch::Batch;
-use crate::data::{Dataset, Labels, Normalize, Normalizer};
-use crate::model::{Model, Scorer};
-use crate::net::Loss;
+use fastgrnn_core::batch::Batch;
+use fastgrnn_core::net::Loss;
+use fastgrnn_data::data::{Dataset, Labels, Normalize, Normalizer};
+use fastgrnn_model::model::{Model, Scorer};
 use std::path::{Path, PathBuf};
 
 /// A model that does not fit the training it is to teach.

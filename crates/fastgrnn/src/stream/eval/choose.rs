@@ -2,7 +2,7 @@
 
 use super::count::{Counts, Occurrence};
 use super::trace::Trace;
-use crate::quantize::Detector;
+use fastgrnn_model::quantize::Detector;
 
 /// Thresholds to try, even in the logarithm of the odds: from 0.018 to 0.9997.
 pub fn thresholds() -> Vec<u16> {

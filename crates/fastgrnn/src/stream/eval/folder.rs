@@ -1,10 +1,10 @@
 //! Clips and noise from a folder of recordings, as sound.
 
-use crate::audio;
-use crate::data::DataError;
-use crate::data::clips::{Lists, is_recording};
-use crate::data::speech::{Background, NOISE, Split};
-use crate::features::Spec;
+use fastgrnn_data::audio;
+use fastgrnn_data::data::DataError;
+use fastgrnn_data::data::clips::{Lists, is_recording};
+use fastgrnn_data::data::speech::{Background, NOISE, Split};
+use fastgrnn_data::features::Spec;
 use std::path::{Path, PathBuf};
 
 /// Test clips of a folder, each with its class, and noise that belongs to the test part.

@@ -26,7 +26,7 @@ pub use trace::Trace;
 pub use words::{AUDIBLE, Words};
 
 use super::{Heard, Listener, StreamError};
-use crate::quantize::{Detector, IntegerModel};
+use fastgrnn_model::quantize::{Detector, IntegerModel};
 
 /// What a stream is made of.
 pub trait Material {
@@ -129,7 +129,7 @@ impl<'a> Sorted<'a> {
     /// A stream of this many different targets.
     fn plan(&self, settings: &Settings, targets: usize, frames: usize, seed: u64) -> Plan {
         let mut chosen = self.targets.clone();
-        crate::rng::Rng::keyed(seed, &[crate::rng::stream::LISTEN, 2]).shuffle(&mut chosen);
+        fastgrnn_core::rng::Rng::keyed(seed, &[fastgrnn_core::rng::stream::LISTEN, 2]).shuffle(&mut chosen);
         chosen.truncate(targets);
         let recordings = self.material.recordings();
         let parts = Parts {

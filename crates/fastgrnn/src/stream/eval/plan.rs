@@ -3,7 +3,7 @@
 //! A plan knows lengths only, in frames; [`Words`](super::Words) and
 //! [`Recordings`](super::Recordings) play it as features or as sound.
 
-use crate::rng::{Rng, stream};
+use fastgrnn_core::rng::{Rng, stream};
 
 /// One word of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use super::Material;
 use super::plan::Plan;
 use super::words::{AUDIBLE, last_audible};
-use crate::features::{IntegerFront, Spec};
+use fastgrnn_data::features::{IntegerFront, Spec};
 
 /// Clips with their classes, and recordings of noise, as samples at the front end's rate.
 pub struct Recordings<'a> {

@@ -4,8 +4,8 @@ use super::choose::Choice;
 use super::count::Latency;
 use super::plan::Plan;
 use super::{Counts, Settings};
-use crate::quantize::Detector;
-use crate::report::{Dot, Scatter, Series};
+use fastgrnn_model::quantize::Detector;
+use fastgrnn_report::{Dot, Scatter, Series};
 use serde::Serialize;
 
 /// A stream and what was heard in it.

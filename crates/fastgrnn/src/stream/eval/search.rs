@@ -4,7 +4,7 @@ use super::choose::{Choice, choose};
 use super::count::Occurrence;
 use super::trace::Trace;
 use super::{EvalError, Settings};
-use crate::quantize::{Detector, IntegerModel, Reset};
+use fastgrnn_model::quantize::{Detector, IntegerModel, Reset};
 
 /// Which policies of resets are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@
 //! and the detector's own code is run on them again for every setting.
 
 use super::super::{Heard, Listener, StreamError};
-use crate::quantize::{Detector, IntegerModel, Reset};
+use fastgrnn_model::quantize::{Detector, IntegerModel, Reset};
 
 /// The posteriors of every keyword in every frame, as the detector counts them.
 #[derive(Clone, Debug)]

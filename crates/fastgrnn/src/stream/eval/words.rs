@@ -2,9 +2,9 @@
 
 use super::Material;
 use super::plan::Plan;
-use crate::data::spectral::{level, mix};
-use crate::data::{Examples, Labels, Sequences};
-use crate::quantize::IntegerModel;
+use fastgrnn_data::data::spectral::{level, mix};
+use fastgrnn_data::data::{Examples, Labels, Sequences};
+use fastgrnn_model::quantize::IntegerModel;
 use std::f64::consts::LN_10;
 
 /// A frame belongs to a word if it is at most this far below the clip's loudest, in dB.

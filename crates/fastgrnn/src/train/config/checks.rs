@@ -3,10 +3,10 @@
 use super::defaults::DEFAULT_MOMENTUM;
 use super::error::out_of_range;
 use super::{Config, ConfigError};
-use crate::cells::{CELLS, Cell, Declaration, Nonlinearity, Scalar};
-use crate::data::{Dataset, Labels, Normalize};
-use crate::net::{InitialState, Loss, MAX_LAYERS, MAX_SIZE};
 use crate::train::{Optimizer, Refit, ScalarSetting};
+use fastgrnn_core::cells::{CELLS, Cell, Declaration, Nonlinearity, Scalar};
+use fastgrnn_core::net::{InitialState, Loss, MAX_LAYERS, MAX_SIZE};
+use fastgrnn_data::data::{Dataset, Labels, Normalize};
 
 /// Sequences that a worker of the engine takes at a time.
 const TILE_ROWS: usize = 32;

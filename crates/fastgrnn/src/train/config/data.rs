@@ -1,7 +1,7 @@
 //! Whether data can be trained on at all.
 
 use super::ConfigError;
-use crate::data::{Dataset, Examples, Labels};
+use fastgrnn_data::data::{Dataset, Examples, Labels};
 
 pub(super) fn check_data(data: &Dataset) -> Result<(), ConfigError> {
     let dataset = || data.name.clone();

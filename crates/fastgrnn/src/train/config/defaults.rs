@@ -21,12 +21,12 @@
 use super::data::check_data;
 use super::error::out_of_range;
 use super::{Config, ConfigError};
-use crate::cells::{CellKind, Nonlinearity};
-use crate::data::{Dataset, Examples, Labels};
-use crate::net::{Loss, Network};
-use crate::quantize::{check_form, check_lsb};
 use crate::train::teacher::{TEMPERATURE, WEIGHT};
 use crate::train::{AugmentSetting, Axes, Optimizer, Recipe, Schedule, Stages};
+use fastgrnn_core::cells::{CellKind, Nonlinearity};
+use fastgrnn_core::net::{Loss, Network};
+use fastgrnn_data::data::{Dataset, Examples, Labels};
+use fastgrnn_model::quantize::{check_form, check_lsb};
 
 /// Fewest optimiser steps of a default run: below this, small sets were not fitted.
 const MIN_STEPS: usize = 2_000;

@@ -1,9 +1,9 @@
 //! Every way in which settings can be refused.
 
-use crate::data::DataError;
-use crate::device::LimitsError;
-use crate::net::{Loss, NetworkError};
-use crate::quantize::QuantizeError;
+use fastgrnn_core::net::{Loss, NetworkError};
+use fastgrnn_data::data::DataError;
+use fastgrnn_model::device::LimitsError;
+use fastgrnn_model::quantize::QuantizeError;
 
 /// Settings that do not fit the data, or each other.
 #[derive(Debug, thiserror::Error)]

@@ -15,11 +15,11 @@ pub use error::ConfigError;
 use super::settings::{AugmentSetting, Axes, ClassWeight, Optimizer, Rank, Refit, ScalarSetting, Schedule};
 use super::share::ClassShare;
 use super::stage::Stages;
-use crate::cells::{Cell, CellKind, Nonlinearity, Scalars, Start};
-use crate::data::{Augment, Dataset, LabelKind, Labels, Normalize, SplitBy};
-use crate::device::Board;
-use crate::features::{Kind, Spec};
-use crate::net::{InitialState, Loss, Network};
+use fastgrnn_core::cells::{Cell, CellKind, Nonlinearity, Scalars, Start};
+use fastgrnn_core::net::{InitialState, Loss, Network};
+use fastgrnn_data::data::{Augment, Dataset, LabelKind, Labels, Normalize, SplitBy};
+use fastgrnn_data::features::{Kind, Spec};
+use fastgrnn_model::device::Board;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 

@@ -1,0 +1,208 @@
+//! The result of a benchmark: its JSON is a contract, its text a table.
+
+use super::BenchOptions;
+use fastgrnn_core::cells::CellKind;
+use fastgrnn_engine::engine::{self, Isa};
+use serde::Serialize;
+use std::fmt;
+
+/// What `fastgrnn bench train --json` prints.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct BenchReport {
+    /// The f32 multiply-add peak of as many threads, the best of several measurements.
+    pub fma_peak_gflops: f64,
+    /// A row a shape and cell.
+    pub rows: Vec<Row>,
+    /// Threads of either side.
+    pub threads: usize,
+    /// Sequences in a batch.
+    pub batch: usize,
+    /// Our instruction set.
+    pub isa: String,
+    /// Version of PyTorch, if it was measured.
+    pub torch_version: Option<String>,
+    /// The cost of a time step in a long and in a short sequence.
+    pub linear_in_t: Option<LinearInT>,
+}
+
+/// One measured training step.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Row {
+    /// Name of the shape.
+    pub shape: &'static str,
+    /// Our cell.
+    pub cell: CellKind,
+    /// Whether it is low-rank.
+    pub rank: RankName,
+    /// Our time.
+    pub ms: f64,
+    /// PyTorch's times, the lean loops at this row's rank.
+    pub torch: Option<TorchTimes>,
+    /// How many times faster ours is: for FastGRNN than PyTorch's fastest, for GRU and LSTM than
+    /// PyTorch's own.
+    pub ratio_vs_fastest_torch: Option<f64>,
+    /// Our rate, counting the matrix products only.
+    pub gflops: f64,
+    /// The same over `fma_peak_gflops`.
+    pub fraction_of_peak: f64,
+    /// Our CPU time over wall time × threads.
+    pub on_cpu: Option<f64>,
+    /// Blocks measured while others were quiet; with 0 the least disturbed blocks stand in.
+    pub blocks: usize,
+    /// Blocks thrown away because others were not quiet.
+    pub blocks_discarded: usize,
+    /// Whether every side, PyTorch's included, had undisturbed blocks; if not, the least disturbed ones
+    /// were taken.
+    pub quiet: bool,
+    /// Time steps of a sequence.
+    #[serde(skip)]
+    pub(super) steps: usize,
+}
+
+/// Milliseconds of PyTorch's variants.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TorchTimes {
+    /// FastGRNN as a lean loop.
+    pub lean: Option<f64>,
+    /// The same under `torch.compile`; missing if it could not be compiled in time.
+    pub lean_compiled: Option<f64>,
+    /// `nn.GRU`
+    pub gru: Option<f64>,
+    /// `nn.LSTM`
+    pub lstm: Option<f64>,
+}
+
+impl TorchTimes {
+    /// The smallest of the times.
+    pub fn fastest(&self) -> Option<f64> {
+        [self.lean, self.lean_compiled, self.gru, self.lstm].into_iter().flatten().reduce(f64::min)
+    }
+}
+
+/// Whether W and U are low-rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RankName {
+    /// At the shape's ranks.
+    Low,
+    /// Full.
+    Full,
+}
+
+impl RankName {
+    /// The name in the report.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::Full => "full",
+        }
+    }
+}
+
+/// Microseconds a time step of low-rank FastGRNN at Pixel-MNIST's sizes.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LinearInT {
+    /// In sequences of 98 steps.
+    pub us_per_step_98: f64,
+    /// In sequences of 784 steps.
+    pub us_per_step_784: Option<f64>,
+    /// The second over the first; 1 if the cost is linear in T.
+    pub ratio: Option<f64>,
+}
+
+impl BenchReport {
+    pub(super) fn new(options: &BenchOptions) -> Self {
+        let isa = engine::available_isas().pop().unwrap_or(Isa::Portable);
+        Self {
+            fma_peak_gflops: 0.0,
+            rows: Vec::new(),
+            threads: options.threads,
+            batch: options.batch,
+            isa: format!("{isa:?}").to_lowercase(),
+            torch_version: None,
+            linear_in_t: None,
+        }
+    }
+
+    pub(super) fn note_peak(&mut self, gflops: f64) {
+        self.fma_peak_gflops = self.fma_peak_gflops.max(gflops);
+    }
+
+    pub(super) fn note_short(&mut self, us_per_step: f64) {
+        self.linear_in_t =
+            Some(LinearInT { us_per_step_98: us_per_step, us_per_step_784: None, ratio: None });
+    }
+
+    /// Fills in what depends on all measurements.
+    pub(super) fn finish(&mut self) {
+        for row in &mut self.rows {
+            row.fraction_of_peak = row.gflops / self.fma_peak_gflops;
+        }
+        let long = self.rows.iter().find(|row| row.shape == "pixelmnist" && row.rank == RankName::Low);
+        if let Some((linear, row)) = self.linear_in_t.as_mut().zip(long) {
+            let us = 1e3 * row.ms / row.steps as f64;
+            linear.us_per_step_784 = Some(us);
+            linear.ratio = Some(us / linear.us_per_step_98);
+        }
+    }
+}
+
+impl fmt::Display for BenchReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let number = |value: Option<f64>, digits: usize| {
+            value.map_or_else(|| "-".to_owned(), |value| format!("{value:.digits$}"))
+        };
+        writeln!(
+            f,
+            "training steps of {} sequences on {} threads ({}); FMA peak {:.0} GFLOP/s",
+            self.batch, self.threads, self.isa, self.fma_peak_gflops
+        )?;
+        if let Some(version) = &self.torch_version {
+            writeln!(f, "against PyTorch {version}; times in ms")?;
+        }
+        writeln!(
+            f,
+            "{:<11} {:<9} {:<5} {:>8} {:>9} {:>9} {:>9} {:>9} {:>7} {:>8} {:>6} {:>7} {:>7}",
+            "shape",
+            "cell",
+            "rank",
+            "ms",
+            "lean",
+            "compiled",
+            "gru",
+            "lstm",
+            "ratio",
+            "GFLOP/s",
+            "peak",
+            "on_cpu",
+            "blocks"
+        )?;
+        for row in &self.rows {
+            let torch = |pick: fn(&TorchTimes) -> Option<f64>| number(row.torch.as_ref().and_then(pick), 2);
+            writeln!(
+                f,
+                "{:<11} {:<9} {:<5} {:>8.2} {:>9} {:>9} {:>9} {:>9} {:>7} {:>8.1} {:>5.0}% {:>7} {:>7}{}",
+                row.shape,
+                row.cell,
+                row.rank.name(),
+                row.ms,
+                torch(|t| t.lean),
+                torch(|t| t.lean_compiled),
+                torch(|t| t.gru),
+                torch(|t| t.lstm),
+                number(row.ratio_vs_fastest_torch, 2),
+                row.gflops,
+                100.0 * row.fraction_of_peak,
+                number(row.on_cpu, 2),
+                format!("{}/{}", row.blocks, row.blocks + row.blocks_discarded),
+                if row.quiet { "" } else { "  disturbed: measure again on an idle machine" },
+            )?;
+        }
+        if let Some(LinearInT { us_per_step_98, us_per_step_784: Some(long), ratio: Some(ratio) }) =
+            &self.linear_in_t
+        {
+            writeln!(f, "a time step at T 784 / T 98: {long:.2} / {us_per_step_98:.2} us, ratio {ratio:.3}")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,33 @@
+//! The PyTorch side of the benchmark answers, compiled loops included.
+//!
+//! `FASTGRNN_PYTHON=… cargo test -p fastgrnn-bench -- --ignored`, with a Python that imports torch.
+
+use fastgrnn_bench::{BenchOptions, Shape};
+use std::time::Duration;
+
+#[test]
+#[ignore = "needs a Python that imports torch, and about two minutes for torch.compile"]
+fn a_small_shape_is_measured_against_every_variant_of_torch() {
+    let shape = Shape { name: "small", steps: 7, input: 2, hidden: 8, rank_w: 1, rank_u: 3, classes: 3 };
+    let options = BenchOptions {
+        against_torch: true,
+        python: std::env::var_os("FASTGRNN_PYTHON").map(Into::into),
+        shapes: vec![shape],
+        batch: 5,
+        block: Duration::from_millis(50),
+        blocks: 2,
+        budget: Duration::from_secs(300),
+        ..BenchOptions::default()
+    };
+    let report = fastgrnn_bench::train(&options, &mut |line| eprintln!("{line}")).unwrap();
+    eprintln!("{report}");
+    assert!(report.torch_version.is_some());
+    assert_eq!(report.rows.len(), 4);
+    for row in &report.rows {
+        let torch = row.torch.as_ref().unwrap();
+        for time in [torch.lean, torch.lean_compiled, torch.gru, torch.lstm] {
+            assert!(time.unwrap() > 0.0, "{row:?}");
+        }
+        assert!(row.ratio_vs_fastest_torch.unwrap() > 0.0);
+    }
+}

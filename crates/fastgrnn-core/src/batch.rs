@@ -1,0 +1,196 @@
+//! One batch of sequences as the engine reads it: flat, reusable, of equal or unequal lengths.
+//!
+//! ```
+//! use fastgrnn_core::batch::{Batch, Targets};
+//! let mut batch = Batch::new(2);
+//! batch.push(&[0.1, 0.2, 0.3, 0.4]); // two steps of two features
+//! batch.push(&[0.5, 0.6]); // one step
+//! batch.targets = Targets::Class(vec![0, 1]);
+//! assert_eq!(batch.len(), 2);
+//! assert_eq!(batch.steps(1), 1);
+//! ```
+
+/// What the network should say about each readout row.
+///
+/// With [`Readout::Last`](crate::net::Readout::Last) a row is a sequence, with
+/// [`Readout::Every`](crate::net::Readout::Every) it is a time step, in the order of `x`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Targets {
+    /// The index of the right class.
+    Class(Vec<u32>),
+    /// `outputs` numbers a row: regression targets, or 0/1 for binary cross-entropy.
+    Value(Vec<f32>),
+}
+
+/// Readings of the head before the last step, which the training loss of a sequence includes.
+///
+/// Its loss is then the mean over the last step and `readings` steps before it, `every` steps apart,
+/// as far as the sequence goes back. Scores are those of the last step all the same. For networks
+/// that read the last state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Earlier {
+    /// How many.
+    pub readings: usize,
+    /// Steps from one to the next.
+    pub every: usize,
+}
+
+impl Earlier {
+    /// Readings of a sequence of `steps`, the last among them.
+    fn count(self, steps: usize) -> usize {
+        let before = steps.saturating_sub(1).checked_div(self.every).unwrap_or(0);
+        1 + before.min(self.readings)
+    }
+}
+
+/// What a larger network says about the rows, and how much that counts.
+///
+/// The loss of a row is `(1 − weight)` times that of its own target plus `weight · temperature²`
+/// times that of the teacher's, with all scores divided by `temperature`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Teacher {
+    /// Its probabilities at `temperature`, `outputs` a row; empty where there is no teacher.
+    pub rows: Vec<f32>,
+    /// Share of the loss that is the teacher's, from 0 to 1.
+    pub weight: f32,
+    /// What scores are divided by before they become probabilities, above 0.
+    pub temperature: f32,
+}
+
+/// Sequences, their targets and weights.
+#[derive(Clone, Debug)]
+pub struct Batch {
+    dim: usize,
+    x: Vec<f32>,
+    offsets: Vec<usize>,
+    /// Targets of the rows; ignored by a forward pass.
+    pub targets: Targets,
+    /// Where targets lie between classes: the share of each class, `outputs` a row (of a single
+    /// output, that of class 1). Empty means that a row is of its class alone.
+    pub soft: Vec<f32>,
+    /// A teacher's say in the loss.
+    pub teacher: Teacher,
+    /// Weight of each sequence in the loss; empty means 1 for all.
+    pub weights: Vec<f32>,
+    /// Steps before the last that count in the loss; kept by [`clear`](Self::clear).
+    pub earlier: Earlier,
+    /// Sequences whose last step alone counts all the same; empty means none.
+    pub last_only: Vec<bool>,
+    /// Initial state h of each sequence, its layers one after the other (`len × Σ hidden`); empty
+    /// means zero. An LSTM's cell state c always starts at zero.
+    pub initial: Vec<f32>,
+}
+
+impl Batch {
+    /// An empty batch of sequences with `dim` features a step.
+    pub fn new(dim: usize) -> Self {
+        Self {
+            dim,
+            x: Vec::new(),
+            offsets: vec![0],
+            targets: Targets::Class(Vec::new()),
+            soft: Vec::new(),
+            teacher: Teacher { rows: Vec::new(), weight: 0.0, temperature: 1.0 },
+            weights: Vec::new(),
+            earlier: Earlier::default(),
+            last_only: Vec::new(),
+            initial: Vec::new(),
+        }
+    }
+
+    /// Removes all sequences and keeps the memory.
+    pub fn clear(&mut self) {
+        self.x.clear();
+        self.offsets.truncate(1);
+        self.weights.clear();
+        self.last_only.clear();
+        self.soft.clear();
+        self.teacher.rows.clear();
+        self.initial.clear();
+        match &mut self.targets {
+            Targets::Class(v) => v.clear(),
+            Targets::Value(v) => v.clear(),
+        }
+    }
+
+    /// Becomes a copy of `other` and keeps the memory.
+    pub fn assign(&mut self, other: &Self) {
+        self.dim = other.dim;
+        self.x.clone_from(&other.x);
+        self.offsets.clone_from(&other.offsets);
+        self.weights.clone_from(&other.weights);
+        self.earlier = other.earlier;
+        self.last_only.clone_from(&other.last_only);
+        self.soft.clone_from(&other.soft);
+        self.teacher.rows.clone_from(&other.teacher.rows);
+        (self.teacher.weight, self.teacher.temperature) = (other.teacher.weight, other.teacher.temperature);
+        self.initial.clone_from(&other.initial);
+        match (&mut self.targets, &other.targets) {
+            (Targets::Class(to), Targets::Class(from)) => to.clone_from(from),
+            (Targets::Value(to), Targets::Value(from)) => to.clone_from(from),
+            (to, from) => *to = from.clone(),
+        }
+    }
+
+    /// Appends a sequence given as whole steps of `dim` features.
+    pub fn push(&mut self, sequence: &[f32]) {
+        self.x.extend_from_slice(sequence);
+        self.offsets.push(self.offsets[self.len()] + sequence.len() / self.dim);
+    }
+
+    /// Appends a sequence of `steps` zero steps and returns it to be written.
+    pub fn push_zeros(&mut self, steps: usize) -> &mut [f32] {
+        let start = self.x.len();
+        self.x.resize(start + steps * self.dim, 0.0);
+        self.offsets.push(self.offsets[self.offsets.len() - 1] + steps);
+        &mut self.x[start..]
+    }
+
+    /// Readings of the head that the loss of sequence `i` includes, the last among them.
+    pub fn readings(&self, i: usize) -> usize {
+        match self.last_only.get(i) {
+            Some(true) => 1,
+            _ => self.earlier.count(self.steps(i)),
+        }
+    }
+
+    /// Number of sequences.
+    pub fn len(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// Whether there is no sequence.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Features a step.
+    pub fn dim(&self) -> usize {
+        self.dim
+    }
+
+    /// Time steps of sequence `i`.
+    pub fn steps(&self, i: usize) -> usize {
+        self.offsets[i + 1] - self.offsets[i]
+    }
+
+    /// Time steps before sequence `i`, over all sequences.
+    pub fn first_step(&self, i: usize) -> usize {
+        self.offsets[i]
+    }
+
+    /// Time steps of all sequences together.
+    pub fn total_steps(&self) -> usize {
+        self.offsets[self.len()]
+    }
+
+    /// The values of sequence `i`, step by step.
+    pub fn sequence(&self, i: usize) -> &[f32] {
+        &self.x[self.offsets[i] * self.dim..self.offsets[i + 1] * self.dim]
+    }
+
+    /// The values of sequence `i`, to be changed in place.
+    pub fn sequence_mut(&mut self, i: usize) -> &mut [f32] {
+        &mut self.x[self.offsets[i] * self.dim..self.offsets[i + 1] * self.dim]
+    }
+}

@@ -1,0 +1,335 @@
+//! A network: stacked cells and a linear head, over one flat buffer of parameters.
+//!
+//! Gradients, optimiser moments and masks are buffers of the same [`Layout`]; whoever walks its
+//! views needs to know nothing about cells.
+//!
+//! ```
+//! use fastgrnn_core::cells::{Cell, CellKind, Start};
+//! use fastgrnn_core::net::Network;
+//! let net = Network::new(vec![Cell::new(CellKind::FastGrnn, 8, 16)], 10);
+//! net.check().unwrap();
+//! let layout = net.layout();
+//! let params = net.start(Start::default(), 8, 0);
+//! assert_eq!(params.len(), layout.len());
+//! assert_eq!(layout.view("head.w").unwrap().rows, 10);
+//! ```
+
+use crate::cells::{Cell, CellKind, Param, Role, Scalar, SlowStart, Start};
+pub use crate::initial::InitialState;
+use crate::rng::{Rng, stream};
+use serde::{Deserialize, Serialize};
+
+/// Which states the head reads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Readout {
+    /// The last state of each sequence: one row of outputs a sequence.
+    #[default]
+    Last,
+    /// Every state: one row of outputs a time step.
+    Every,
+}
+
+/// What training minimises, averaged over the readout rows by their weights.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Loss {
+    /// `−log softmax(scores)[class]`
+    #[default]
+    SoftmaxCrossEntropy,
+    /// Sum over outputs of the binary cross-entropy of `sigmoid(score)` against 0/1 targets. With
+    /// class targets: one output means class 1 against class 0, several mean one against all.
+    BinaryCrossEntropy,
+    /// Sum over outputs of `(score − target)²`.
+    SquaredError,
+}
+
+/// Stacked cells and a linear head.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Network {
+    /// The cells, the one that reads the data first.
+    pub layers: Vec<Cell>,
+    /// Numbers the head computes: classes, or regression outputs.
+    pub outputs: usize,
+    /// Which states the head reads.
+    #[serde(default)]
+    pub readout: Readout,
+}
+
+/// A network that cannot be.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum NetworkError {
+    /// No cell.
+    #[error("a network needs at least one layer; give --layers 1 or more")]
+    NoLayer,
+    /// A size is 0.
+    #[error("layer {layer}: {what} is 0; it must be at least 1")]
+    Zero {
+        /// Index of the layer.
+        layer: usize,
+        /// Which size.
+        what: &'static str,
+    },
+    /// A rank exceeds the matrix.
+    #[error(
+        "layer {layer}: rank_{matrix} {rank} is larger than the {rows} x {cols} matrix allows; \
+         use a rank of at most {max}, or leave it out for full rank"
+    )]
+    Rank {
+        /// Index of the layer.
+        layer: usize,
+        /// `w` or `u`.
+        matrix: char,
+        /// What was asked for.
+        rank: usize,
+        /// Rows of the matrix.
+        rows: usize,
+        /// Columns of the matrix.
+        cols: usize,
+        /// The largest possible rank.
+        max: usize,
+    },
+    /// A layer's input is not the width of what feeds it.
+    #[error("layer {layer} reads {input} features but the layer below has {below} units")]
+    Mismatch {
+        /// Index of the layer.
+        layer: usize,
+        /// Its declared input.
+        input: usize,
+        /// Width of the layer below.
+        below: usize,
+    },
+    /// `tied` for something other than FastRNN's β.
+    #[error("layer {layer}: {scalar} cannot be tied in a {cell}; only fastrnn's beta can (to 1 - alpha)")]
+    Tied {
+        /// Index of the layer.
+        layer: usize,
+        /// Which scalar.
+        scalar: &'static str,
+        /// Which cell.
+        cell: CellKind,
+    },
+    /// A fixed scalar outside [0, 1].
+    #[error("layer {layer}: {scalar} is fixed at {value}; it must lie between 0 and 1")]
+    Fixed {
+        /// Index of the layer.
+        layer: usize,
+        /// Which scalar.
+        scalar: &'static str,
+        /// What was asked for.
+        value: f32,
+    },
+}
+
+/// A named part of the flat buffer: a row-major `rows × cols` matrix.
+#[derive(Clone, Debug, PartialEq)]
+pub struct View {
+    /// `layer0.w1`, `head.b`, …
+    pub name: String,
+    /// First entry in the flat buffer.
+    pub offset: usize,
+    /// Rows.
+    pub rows: usize,
+    /// Columns; 1 for vectors and scalars.
+    pub cols: usize,
+    /// What it is.
+    pub role: Role,
+}
+
+impl View {
+    /// Number of entries.
+    pub fn len(&self) -> usize {
+        self.rows * self.cols
+    }
+
+    /// Whether there are no entries.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The entries' places in the flat buffer.
+    pub fn range(&self) -> std::ops::Range<usize> {
+        self.offset..self.offset + self.len()
+    }
+}
+
+/// The views of a network's flat buffer, in order and without gaps.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Layout {
+    views: Vec<View>,
+}
+
+impl Layout {
+    /// All views, in order.
+    pub fn views(&self) -> &[View] {
+        &self.views
+    }
+
+    /// The view called `name`.
+    pub fn view(&self, name: &str) -> Option<&View> {
+        self.views.iter().find(|v| v.name == name)
+    }
+
+    /// Number of parameters.
+    pub fn len(&self) -> usize {
+        self.views.last().map_or(0, |v| v.offset + v.len())
+    }
+
+    /// Whether there are no parameters.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl Network {
+    /// A network that reads out the last state.
+    pub fn new(layers: Vec<Cell>, outputs: usize) -> Self {
+        Self { layers, outputs, readout: Readout::Last }
+    }
+
+    /// Features a time step of the input.
+    pub fn input(&self) -> usize {
+        self.layers[0].input
+    }
+
+    /// Units of the last layer.
+    pub fn hidden(&self) -> usize {
+        self.layers[self.layers.len() - 1].hidden
+    }
+
+    /// Checks sizes, ranks and scalar modes. Everything else in the crate relies on it.
+    pub fn check(&self) -> Result<(), NetworkError> {
+        if self.layers.is_empty() {
+            return Err(NetworkError::NoLayer);
+        }
+        for (layer, cell) in self.layers.iter().enumerate() {
+            self.check_layer(layer, cell)?;
+        }
+        if self.outputs == 0 {
+            return Err(NetworkError::Zero { layer: self.layers.len() - 1, what: "the number of outputs" });
+        }
+        Ok(())
+    }
+
+    fn check_layer(&self, layer: usize, cell: &Cell) -> Result<(), NetworkError> {
+        for (value, what) in [(cell.input, "the number of input features"), (cell.hidden, "hidden")] {
+            if value == 0 {
+                return Err(NetworkError::Zero { layer, what });
+            }
+        }
+        if layer > 0 && cell.input != self.layers[layer - 1].hidden {
+            let below = self.layers[layer - 1].hidden;
+            return Err(NetworkError::Mismatch { layer, input: cell.input, below });
+        }
+        let rows = cell.blocks() * cell.hidden;
+        for (matrix, rank, cols) in [('w', cell.rank_w, cell.input), ('u', cell.rank_u, cell.hidden)] {
+            match rank {
+                Some(0) => return Err(NetworkError::Zero { layer, what: "a rank" }),
+                Some(rank) if rank > rows.min(cols) => {
+                    return Err(NetworkError::Rank { layer, matrix, rank, rows, cols, max: rows.min(cols) });
+                }
+                _ => {}
+            }
+        }
+        for p in cell.kind.declaration().pointwise.iter().filter(|p| p.through_sigmoid) {
+            match cell.scalars.mode(p.name) {
+                Scalar::Tied if !(cell.kind == CellKind::FastRnn && p.name == "beta") => {
+                    return Err(NetworkError::Tied { layer, scalar: p.name, cell: cell.kind });
+                }
+                Scalar::Fixed(value) if !(0.0..=1.0).contains(&value) => {
+                    return Err(NetworkError::Fixed { layer, scalar: p.name, value });
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Where each parameter lies in the flat buffer: layer by layer, then the head.
+    pub fn layout(&self) -> Layout {
+        let mut views = Vec::new();
+        let mut offset = 0;
+        let mut add = |name: String, rows: usize, cols: usize, role: Role| {
+            views.push(View { name, offset, rows, cols, role });
+            offset += rows * cols;
+        };
+        for (i, cell) in self.layers.iter().enumerate() {
+            for p in cell.params() {
+                add(format!("layer{i}.{}", p.name), p.rows, p.cols, p.role);
+            }
+        }
+        add("head.w".into(), self.outputs, self.hidden(), Role::Weight);
+        add("head.b".into(), self.outputs, 1, Role::Bias);
+        Layout { views }
+    }
+
+    /// Starting values of all parameters for sequences of about `steps` time steps.
+    pub fn start(&self, start: Start, steps: usize, seed: u64) -> Vec<f32> {
+        let layout = self.layout();
+        let mut params = vec![0.0; layout.len()];
+        let draws = |i: usize| Rng::keyed(seed, &[stream::START, i as u64]);
+        let mut first = 0;
+        for cell in &self.layers {
+            let of_cell = cell.params();
+            let slow = |p: &Param| p.pointwise.map(|p| p.slow);
+            let keep = of_cell.iter().position(|p| slow(p) == Some(SlowStart::Keep));
+            for (i, param) in of_cell.iter().enumerate() {
+                // What a unit admits goes with what it keeps: the same draws.
+                let drawn = if slow(param) == Some(SlowStart::Admit) { keep.unwrap_or(i) } else { i };
+                let out = &mut params[layout.views()[first + i].range()];
+                start.fill(cell, param, steps, &mut draws(first + drawn), out);
+            }
+            first += of_cell.len();
+        }
+        let head = &layout.views()[first];
+        let mut rng = draws(first);
+        start.fill_head(self.hidden(), &mut rng, &mut params[head.range()]);
+        params
+    }
+}
+
+/// Most layers that a network or a model file may have.
+pub const MAX_LAYERS: usize = 64;
+/// Most features, units or outputs: it keeps the number of parameters far from overflow.
+pub const MAX_SIZE: usize = 1 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn layout_has_no_gaps_and_counts_the_paper_s_har_model() {
+        let cell = Cell::new(CellKind::FastGrnn, 9, 80).with_ranks(Some(5), Some(40));
+        let layout = Network::new(vec![cell], 2).layout();
+        let mut next = 0;
+        for v in layout.views() {
+            assert_eq!(v.offset, next);
+            next += v.len();
+        }
+        // 5(80+9) + 40(80+80) + 2·80 + 2 + 2·80 + 2
+        assert_eq!(layout.len(), 445 + 6400 + 160 + 2 + 162);
+    }
+
+    #[test]
+    fn a_rank_larger_than_the_matrix_is_named() {
+        let cell = Cell::new(CellKind::FastGrnn, 9, 80).with_ranks(Some(12), None);
+        let error = Network::new(vec![cell], 2).check().unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "layer 0: rank_w 12 is larger than the 80 x 9 matrix allows; use a rank of at most 9, or leave it out for full rank"
+        );
+    }
+
+    #[test]
+    fn only_fastrnn_s_beta_can_be_tied() {
+        let mut cell = Cell::new(CellKind::FastRnn, 1, 2);
+        cell.scalars.beta = Scalar::Tied;
+        assert!(Network::new(vec![cell.clone()], 2).check().is_ok());
+        cell.scalars.alpha = Scalar::Tied;
+        assert!(matches!(
+            Network::new(vec![cell], 2).check(),
+            Err(NetworkError::Tied { scalar: "alpha", .. })
+        ));
+    }
+}

@@ -1,0 +1,400 @@
+//! From a request to a data set: which files, which reader, which part is which.
+
+use std::path::{Path, PathBuf};
+
+use super::archive::{Tree, file_name};
+use super::clips::{self, Role};
+use super::csv::Context;
+use super::labels::{RawLabels, listed};
+use super::npz::Arrays;
+use super::part::{Part, assemble};
+use super::{
+    DataError, Dataset, LabelKind, Request, Sequences, Unlabelled, csv, folder, idx, known, npy, npz, random,
+    ts,
+};
+
+/// What a source holds.
+pub(crate) struct Parts {
+    pub train: Option<Part>,
+    pub test: Option<Part>,
+}
+
+/// Reads the data set that `request` names: a known name, or the path of a file, folder or archive.
+///
+/// ```
+/// use fastgrnn_data::data::{Request, load};
+/// let pixels = load(&Request { timesteps: Some(64), ..Request::new("digits") })?;
+/// assert_eq!((pixels.train.x.max_steps(), pixels.train.x.dim()), (64, 1));
+/// # Ok::<(), fastgrnn_data::data::DataError>(())
+/// ```
+pub fn load(request: &Request) -> Result<Dataset, DataError> {
+    request.check()?;
+    if let Some(data) = random::load(request) {
+        return data;
+    }
+    if let Some(data) = known::load(request)? {
+        return Ok(data);
+    }
+    let path = Path::new(&request.source);
+    if !path.exists() {
+        return Err(known::unknown(&request.source));
+    }
+    finish(file_name(path), read_at(path, request, Role::Set)?, request)
+}
+
+/// Reads the file or folder at `path`: recordings, or anything else.
+fn read_at(path: &Path, request: &Request, role: Role) -> Result<Parts, DataError> {
+    let tree = match path.is_file() && clips::is_recording(&file_name(path)) {
+        true => return clips::read(path, request, role),
+        false => open(path, request)?,
+    };
+    let is_data = |name: &str| format_of(name).is_some() && !is_text(name) && !is_prose(name);
+    let mut names = tree.files.iter().map(|file| file.name.as_str());
+    if path.is_dir() && names.clone().any(clips::is_recording) && !names.any(is_data) {
+        return clips::read(path, request, role);
+    }
+    request.check_no_recordings(&tree.name)?;
+    read(tree, request, role != Role::Unlabelled)
+}
+
+/// Reads `bytes` as if they were a file called `name`, whose ending tells its format.
+///
+/// ```
+/// use fastgrnn_data::data::{Request, load_bytes};
+/// let csv = b"0.1,0.2,up\n0.9,0.7,down\n0.2,0.3,up\n";
+/// let data = load_bytes("tiny.csv", csv, &Request::default())?;
+/// assert_eq!(data.train.len(), 3);
+/// # Ok::<(), fastgrnn_data::data::DataError>(())
+/// ```
+pub fn load_bytes(name: &str, bytes: &[u8], request: &Request) -> Result<Dataset, DataError> {
+    request.check()?;
+    let tree = Tree::from_bytes(name, bytes, request.size_limit)?;
+    finish(name.into(), read(tree, request, true)?, request)
+}
+
+/// Reads the sequences at `path` to predict on; labels there are ignored.
+///
+/// `request` says how to read it, as it did when the model was trained; its `source` and `test` are
+/// not used.
+pub fn load_unlabelled(path: &Path, request: &Request) -> Result<Unlabelled, DataError> {
+    request.check()?;
+    if let Some(input) = path.to_str().and_then(|source| random::load_unlabelled(source, request)) {
+        return input;
+    }
+    let parts = read_at(path, request, Role::Unlabelled)?;
+    let number = |part: &mut Part, prefix: &str| {
+        let count = part.x.len();
+        let ids = part.ids.take().unwrap_or_else(|| (0..count).map(|i| i.to_string()).collect());
+        part.ids = Some(ids.into_iter().map(|id| format!("{prefix}{id}")).collect());
+        (part.y, part.group, part.recording) = (RawLabels::None, None, None);
+    };
+    let shape = |part: Part| part.shaped(request);
+    let part = match (parts.train.map(shape).transpose()?, parts.test.map(shape).transpose()?) {
+        (Some(mut train), Some(mut test)) => {
+            number(&mut train, "train:");
+            number(&mut test, "test:");
+            let counts = format!("{} training and {} test", train.x.len(), test.x.len());
+            folder::append(&mut train, test)?;
+            train.notes.push(format!("{} holds {counts} sequences; both are here", file_name(path)));
+            train
+        }
+        (train, test) => {
+            let mut part = train.or(test).ok_or_else(|| nothing(&file_name(path), &[]))?;
+            number(&mut part, "");
+            part
+        }
+    };
+    let note = compare_features(&part, request)?;
+    let ids = part.ids.unwrap_or_default();
+    let notes = part.notes.into_iter().chain(note).collect();
+    Ok(Unlabelled { x: part.x, ids, features: part.features, notes })
+}
+
+/// Refuses features that the model knows by other names or in another order.
+///
+/// Columns that were chosen by hand may be called otherwise: then it returns a note.
+fn compare_features(part: &Part, request: &Request) -> Result<Option<String>, DataError> {
+    let expected = request.expect.as_ref().and_then(|expect| expect.features.as_ref());
+    let (Some(found), Some(expected)) = (&part.features, expected) else { return Ok(None) };
+    if found == expected || found.len() != expected.len() {
+        return Ok(None);
+    }
+    let is_chosen = !request.columns.is_empty() && !request.inherited.columns;
+    if is_chosen && !found.iter().all(|name| expected.contains(name)) {
+        let (found, expected) = (listed(found), listed(expected));
+        return Ok(Some(format!("the columns {found} were taken for the model's {expected}")));
+    }
+    Err(DataError::Features { file: part.file.clone(), found: listed(found), expected: listed(expected) })
+}
+
+/// Joins parts and the test set that the request names apart.
+pub(crate) fn finish(name: String, mut parts: Parts, request: &Request) -> Result<Dataset, DataError> {
+    let train = match (parts.train.take(), &parts.test) {
+        (Some(train), _) => train.shaped(request)?,
+        // A model can be evaluated on a test part alone.
+        (None, Some(test)) if request.expect.is_some() => {
+            let mut none = Part::new(&test.file, Sequences::new(test.x.dim()), RawLabels::None);
+            none.features = test.features.clone();
+            none
+        }
+        _ => {
+            let hint = "there is a test part in it but no training part".into();
+            return Err(DataError::NoLabels { file: name, hint });
+        }
+    };
+    let mut note = None;
+    if let Some(path) = &request.test {
+        if parts.test.is_some() {
+            note = Some(format!("--test replaces the test part of {name}"));
+        }
+        let like = like(request, &train);
+        let found = read_at(path, &like, Role::Part)?;
+        parts.test = found.test.or(found.train);
+    }
+    let test = parts.test.map(|test| test.shaped(request)).transpose()?;
+    let mut notes: Vec<String> = note.into_iter().collect();
+    for part in std::iter::once(&train).chain(&test) {
+        notes.extend(compare_features(part, request)?);
+    }
+    let mut data = assemble(name, train, test, request)?;
+    data.notes.extend(notes);
+    Ok(data)
+}
+
+/// The request for a test part: the training part's features by name, in its order.
+pub(crate) fn like(request: &Request, train: &Part) -> Request {
+    let mut like = request.clone();
+    if let Some(features) = &train.features {
+        like.columns = features.clone();
+        like.inherited.columns = true;
+    }
+    if request.labels == LabelKind::Auto {
+        like.labels = train.kind;
+    }
+    like
+}
+
+/// Opens a path; an IDX file of images brings its labels along.
+fn open(path: &Path, request: &Request) -> Result<Tree, DataError> {
+    let mut tree = Tree::open(path, request.size_limit)?;
+    let Some(labels) = idx::labels_name(&file_name(path)).filter(|_| path.is_file()) else {
+        return Ok(tree);
+    };
+    let plain = labels.trim_end_matches(".gz").trim_end_matches(".xz").to_string();
+    let beside = [labels.clone(), plain.clone(), format!("{plain}.gz"), format!("{plain}.xz")];
+    let found: Option<PathBuf> =
+        beside.iter().map(|name| path.with_file_name(name)).find(|path| path.is_file());
+    if let Some(found) = found.filter(|_| tree.files.len() == 1 && idx::is_idx(&plain)) {
+        tree.files.append(&mut Tree::open(&found, request.size_limit)?.files);
+    }
+    Ok(tree)
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Format {
+    Ts,
+    Npz,
+    Npy,
+    Idx,
+    Csv,
+}
+
+fn format_of(name: &str) -> Option<Format> {
+    let lower = name.to_ascii_lowercase();
+    match lower.rsplit('.').next() {
+        _ if idx::is_idx(&lower) => Some(Format::Idx),
+        Some("ts") => Some(Format::Ts),
+        Some("npz") => Some(Format::Npz),
+        Some("npy") => Some(Format::Npy),
+        Some("csv" | "tsv" | "txt" | "data") if lower.contains('.') => Some(Format::Csv),
+        _ => None,
+    }
+}
+
+/// Whether a file is one that people write beside data.
+fn is_prose(name: &str) -> bool {
+    let base = name.rsplit('/').next().unwrap_or(name).to_ascii_lowercase();
+    ["readme", "license", "licence"].iter().any(|word| base.starts_with(word))
+}
+
+fn is_text(name: &str) -> bool {
+    name.to_ascii_lowercase().ends_with(".txt")
+}
+
+/// Drops what people write beside data: readme files, and any `.txt` where other data lies. What is
+/// no readme file is remembered as skipped, as is a file of no known format.
+fn leave_out_texts(tree: &mut Tree) {
+    let is_data = |name: &str| format_of(name).is_some() && !is_text(name) && !is_prose(name);
+    let other_data = tree.files.iter().any(|f| is_data(&f.name));
+    let is_read = |name: &str| format_of(name).is_some() && !(other_data && is_text(name));
+    let skipped = tree.files.iter().filter(|f| !is_prose(&f.name) && !is_read(&f.name));
+    tree.skipped.extend(skipped.map(|f| f.name.clone()));
+    tree.skipped.sort();
+    tree.files.retain(|f| !(is_prose(&f.name) || (other_data && is_text(&f.name))));
+}
+
+fn nothing(name: &str, files: &[String]) -> DataError {
+    let found = if files.is_empty() { "nothing".into() } else { listed(files) };
+    DataError::Unsupported {
+        file: name.into(),
+        problem: format!(
+            "no data file in it; .csv, .tsv, .npz, .npy, .ts and IDX files are read, also inside .gz, .xz, .tar and .zip, and folders of .wav and .flac files (found: {found})"
+        ),
+    }
+}
+
+/// Reads what lies in `tree`, whatever its layout, and says what was not read.
+fn read(mut tree: Tree, request: &Request, labelled: bool) -> Result<Parts, DataError> {
+    leave_out_texts(&mut tree);
+    let mut parts = read_layout(&mut tree, request, labelled)?;
+    if !tree.skipped.is_empty()
+        && let Some(part) = parts.train.as_mut().or(parts.test.as_mut())
+    {
+        part.notes.push(format!("not read: {}", listed(&tree.skipped)));
+    }
+    Ok(parts)
+}
+
+fn read_layout(tree: &mut Tree, request: &Request, labelled: bool) -> Result<Parts, DataError> {
+    let names: Vec<String> = tree.files.iter().map(|f| f.name.clone()).collect();
+    let of = |format| -> Vec<usize> {
+        (0..names.len()).filter(|&i| format_of(&names[i]) == Some(format)).collect()
+    };
+    let all: Vec<usize> = (0..names.len()).filter(|&i| format_of(&names[i]).is_some()).collect();
+    if all.is_empty() {
+        return Err(nothing(&tree.name, &names));
+    }
+    if all.len() == 1 {
+        return single(tree, all[0], request, labelled);
+    }
+    if !of(Format::Idx).is_empty() {
+        request.check_no_columns(&tree.name)?;
+        return idx_pairs(tree, &of(Format::Idx), labelled);
+    }
+    for format in [Format::Ts, Format::Npz, Format::Csv] {
+        if let Some(parts) = train_and_test(tree, &of(format), request, labelled)? {
+            return Ok(parts);
+        }
+    }
+    if !of(Format::Npy).is_empty() {
+        request.check_no_columns(&tree.name)?;
+        return npy_files(tree, &of(Format::Npy));
+    }
+    let tables = of(Format::Csv);
+    if tables.len() == all.len() {
+        return folder::read(tree, &tables, request, labelled);
+    }
+    let files: Vec<String> = all.iter().map(|&i| names[i].clone()).collect();
+    Err(DataError::Unsupported {
+        file: tree.name.clone(),
+        problem: format!(
+            "several data files and no *_TRAIN / *_TEST among them; name one of {}",
+            listed(&files)
+        ),
+    })
+}
+
+/// Reads one file of `tree`.
+fn single(tree: &mut Tree, index: usize, request: &Request, labelled: bool) -> Result<Parts, DataError> {
+    let name = tree.files[index].name.clone();
+    let bytes = tree.read(index)?;
+    if format_of(&name) != Some(Format::Csv) {
+        request.check_no_columns(&name)?;
+    }
+    let train = match format_of(&name) {
+        Some(Format::Npz) => return npz::read(&name, &bytes, request.size_limit),
+        Some(Format::Ts) => ts::read(&name, &bytes, labelled)?,
+        Some(Format::Idx) => idx::part((&name, &bytes), None)?,
+        Some(Format::Npy) => {
+            let array = npy::read(&name, &bytes)?;
+            Part::new(&name, array.sequences()?, RawLabels::None)
+        }
+        _ => csv::read(&name, &bytes, Context::alone(request, labelled))?,
+    };
+    if labelled && train.y == RawLabels::None && !train.x.is_empty() {
+        let hint = match format_of(&name) {
+            Some(Format::Npy) => {
+                "one NPY array has none; put x.npy and y.npy into a folder, or both into an .npz"
+            }
+            Some(Format::Idx) => {
+                "no IDX file of labels lies beside it (…-labels-idx1-ubyte for …-images-idx3-ubyte)"
+            }
+            _ => "its header says that there are none",
+        };
+        return Err(DataError::NoLabels { file: name, hint: hint.into() });
+    }
+    Ok(Parts { train: Some(train), test: None })
+}
+
+/// Whether a file name says that it is the training or the test part.
+fn says(name: &str, part: &str) -> bool {
+    let base = name.rsplit('/').next().unwrap_or(name).to_ascii_lowercase();
+    let stem = base.split_once('.').map_or(base.as_str(), |(stem, _)| stem);
+    stem.strip_suffix(part).is_some_and(|rest| rest.is_empty() || rest.ends_with(['_', '-']))
+}
+
+fn train_and_test(
+    tree: &mut Tree,
+    files: &[usize],
+    request: &Request,
+    labelled: bool,
+) -> Result<Option<Parts>, DataError> {
+    let saying =
+        |part| -> Vec<usize> { files.iter().copied().filter(|&i| says(&tree.files[i].name, part)).collect() };
+    let (train, test) = (saying("train"), saying("test"));
+    for (found, part) in [(&train, "training"), (&test, "test")] {
+        if found.len() > 1 {
+            let names: Vec<String> = found.iter().map(|&i| tree.files[i].name.clone()).collect();
+            return Err(DataError::Unsupported {
+                file: tree.name.clone(),
+                problem: format!("several {part} files; name one of {}", listed(&names)),
+            });
+        }
+    }
+    let Some(&train) = train.first() else { return Ok(None) };
+    let mut parts = single(tree, train, request, labelled)?;
+    if let (Some(&test), Some(train)) = (test.first(), &parts.train) {
+        let found = single(tree, test, &like(request, train), labelled)?;
+        parts.test = found.test.or(found.train);
+    }
+    Ok(Some(parts))
+}
+
+fn npy_files(tree: &mut Tree, files: &[usize]) -> Result<Parts, DataError> {
+    let mut arrays = Arrays { file: tree.name.clone(), arrays: Default::default() };
+    for &i in files {
+        let name = tree.files[i].name.to_lowercase();
+        let key = name.rsplit('/').next().unwrap_or(&name).trim_end_matches(".npy").to_string();
+        arrays.arrays.insert(key, tree.read(i)?);
+    }
+    arrays.parts()
+}
+
+fn idx_pairs(tree: &mut Tree, files: &[usize], labelled: bool) -> Result<Parts, DataError> {
+    let names: Vec<String> = tree.files.iter().map(|f| f.name.clone()).collect();
+    let mut parts = Parts { train: None, test: None };
+    for &i in files {
+        let Some(labels_name) = idx::labels_name(&names[i]) else { continue };
+        let labels = names.iter().position(|name| *name == labels_name);
+        if labels.is_none() && labelled {
+            let hint = format!("{labels_name} does not lie beside it");
+            return Err(DataError::NoLabels { file: names[i].clone(), hint });
+        }
+        let (images, labels) = (tree.read(i)?, labels.map(|l| tree.read(l)).transpose()?);
+        let labels = labels.as_deref().map(|labels| (labels_name.as_str(), labels));
+        let part = idx::part((&names[i], &images), labels)?;
+        let base = names[i].rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
+        let is_test = base.starts_with("t10k") || base.contains("test");
+        let slot = if is_test { &mut parts.test } else { &mut parts.train };
+        if slot.replace(part).is_some() {
+            return Err(DataError::Unsupported {
+                file: tree.name.clone(),
+                problem: format!("several IDX pairs; name one file of {}", listed(&names)),
+            });
+        }
+    }
+    if parts.train.is_none() && parts.test.is_none() {
+        return Err(nothing(&tree.name, &names));
+    }
+    Ok(parts)
+}

@@ -1,0 +1,313 @@
+//! Splitting a validation part off the training data.
+//!
+//! Stratified: a fraction of every class at random. By group: whole groups (subjects, devices), so
+//! that validation sees none of the people trained on. Windows cut from one recording overlap or
+//! touch; a split never parts them, whatever it was asked for.
+//!
+//! ```
+//! use fastgrnn_data::data::{Examples, Labels, Sequences, SplitBy, validation_split};
+//! let mut x = Sequences::new(1);
+//! (0..10).for_each(|i| x.push(&[i as f32]));
+//! let names = vec!["no".to_string(), "yes".to_string()];
+//! let y = Labels::Class { index: vec![0, 0, 0, 0, 0, 1, 1, 1, 1, 1], names };
+//! let (train, valid) = validation_split(&Examples::new(x, y), SplitBy::Stratified, 0.2, 7)?;
+//! assert_eq!((train.len(), valid.len()), (8, 2));
+//! # Ok::<(), fastgrnn_data::data::DataError>(())
+//! ```
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{DataError, Dataset, Examples, Labels};
+use fastgrnn_core::rng::{Rng, stream};
+
+/// What a validation split keeps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SplitBy {
+    /// The proportions of the classes.
+    #[default]
+    Stratified,
+    /// Groups whole.
+    Group,
+}
+
+/// Draws of whole groups among which the best is taken.
+const ATTEMPTS: u64 = 64;
+
+/// Splits `examples` into training and validation indices, both ascending.
+///
+/// About `fraction` of the sequences go to validation; 0 leaves it empty. A class with at least two
+/// members (two recordings, if windows were cut) lies on both sides of a stratified split.
+pub fn validation_split(
+    examples: &Examples,
+    by: SplitBy,
+    fraction: f64,
+    seed: u64,
+) -> Result<(Vec<u32>, Vec<u32>), DataError> {
+    let n = examples.len();
+    if !(0.0..1.0).contains(&fraction) {
+        return fail(format!("a fraction of {fraction} is not between 0 and 1"));
+    }
+    if fraction == 0.0 {
+        return Ok(((0..n as u32).collect(), Vec::new()));
+    }
+    let units = match (by, &examples.group, &examples.recording) {
+        (SplitBy::Group, None, _) => {
+            return fail("no groups are known; name their column with --group-col".into());
+        }
+        (SplitBy::Group, Some(group), None) => Some(group.clone()),
+        (SplitBy::Group, Some(group), Some(recording)) => Some(joined(group, recording)),
+        (SplitBy::Stratified, _, recording) => recording.clone(),
+    };
+    let in_validation = match units {
+        Some(units) => whole_units(examples, &units, fraction, seed)?,
+        None => stratified(examples, fraction, seed)?,
+    };
+    Ok((0..n as u32).partition(|&i| !in_validation[i as usize]))
+}
+
+impl Dataset {
+    /// Training and validation indices into `train`: the set's own validation part where it has
+    /// one, else [`validation_split`]. A `fraction` of 0 leaves the validation part empty.
+    pub fn split(&self, by: SplitBy, fraction: f64, seed: u64) -> Result<(Vec<u32>, Vec<u32>), DataError> {
+        match &self.validation {
+            Some(part) if fraction > 0.0 => {
+                let train = (0..self.train.len() as u32).filter(|i| part.binary_search(i).is_err());
+                Ok((train.collect(), part.clone()))
+            }
+            _ => validation_split(&self.train, by, fraction, seed),
+        }
+    }
+}
+
+fn fail<T>(problem: String) -> Result<T, DataError> {
+    Err(DataError::Split { problem })
+}
+
+fn classes(examples: &Examples) -> Vec<u32> {
+    match &examples.y {
+        Labels::Class { index, .. } => index.clone(),
+        _ => vec![0; examples.len()],
+    }
+}
+
+fn stratified(examples: &Examples, fraction: f64, seed: u64) -> Result<Vec<bool>, DataError> {
+    let mut members: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+    for (i, class) in classes(examples).into_iter().enumerate() {
+        members.entry(class).or_default().push(i);
+    }
+    if !members.values().any(|of_class| of_class.len() > 1) {
+        let n = examples.len();
+        return fail(format!("no class has two of the {n} sequences; add more sequences"));
+    }
+    let mut rng = Rng::keyed(seed, &[stream::SPLIT]);
+    let mut chosen = vec![false; examples.len()];
+    for of_class in members.values_mut() {
+        rng.shuffle(of_class);
+        for &i in &of_class[..share(of_class.len(), fraction)] {
+            chosen[i] = true;
+        }
+    }
+    Ok(chosen)
+}
+
+/// About `fraction` of `n`, but never all, and never none of two or more.
+fn share(n: usize, fraction: f64) -> usize {
+    if n < 2 { 0 } else { ((fraction * n as f64).round() as usize).clamp(1, n - 1) }
+}
+
+/// Chooses whole units for validation: the best of several draws, by classes missing from training,
+/// then classes missing from validation, then distance from the fraction asked for.
+fn whole_units(examples: &Examples, units: &[u32], fraction: f64, seed: u64) -> Result<Vec<bool>, DataError> {
+    let class = classes(examples);
+    let n_classes = examples.classes().max(1);
+    let mut counts: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+    for (&unit, &class) in units.iter().zip(&class) {
+        counts.entry(unit).or_insert_with(|| vec![0; n_classes])[class as usize] += 1;
+    }
+    if counts.len() < 2 {
+        return fail(format!(
+            "all {} sequences belong to one group or recording, which must stay whole; add recordings, or give a test set and --val-split 0",
+            examples.len()
+        ));
+    }
+    let mut total = vec![0; n_classes];
+    counts.values().for_each(|count| add(&mut total, count));
+    let ids: Vec<u32> = counts.keys().copied().collect();
+    let target = fraction * units.len() as f64;
+    let mut best: Option<(usize, usize, f64, Vec<u32>)> = None;
+    for attempt in 0..ATTEMPTS {
+        let mut order = ids.clone();
+        Rng::keyed(seed, &[stream::SPLIT, attempt]).shuffle(&mut order);
+        order.truncate(share(ids.len(), fraction));
+        let mut valid = vec![0; n_classes];
+        order.iter().for_each(|id| add(&mut valid, &counts[id]));
+        let missing_train = total.iter().zip(&valid).filter(|(t, v)| **t > 0 && t == v).count();
+        let missing_valid = total.iter().zip(&valid).filter(|(t, v)| **t > 0 && **v == 0).count();
+        let distance = (valid.iter().sum::<usize>() as f64 - target).abs();
+        let better = best.as_ref().is_none_or(|(train, valid, old, _)| {
+            (missing_train, missing_valid, distance) < (*train, *valid, *old)
+        });
+        if better {
+            best = Some((missing_train, missing_valid, distance, order));
+        }
+    }
+    match best {
+        Some((0, _, _, chosen)) => {
+            let chosen: std::collections::BTreeSet<u32> = chosen.into_iter().collect();
+            Ok(units.iter().map(|unit| chosen.contains(unit)).collect())
+        }
+        _ => fail(format!(
+            "with {} groups or recordings kept whole, training would lose a class; every class needs at least two of them",
+            ids.len()
+        )),
+    }
+}
+
+fn add(sum: &mut [usize], count: &[usize]) {
+    sum.iter_mut().zip(count).for_each(|(s, c)| *s += c);
+}
+
+/// The finest units that keep both `a` and `b` whole.
+fn joined(a: &[u32], b: &[u32]) -> Vec<u32> {
+    let mut unit: Vec<u32> = (0..a.len() as u32).collect();
+    let (mut first_a, mut first_b) = (BTreeMap::new(), BTreeMap::new());
+    for i in 0..a.len() {
+        for first in [*first_a.entry(a[i]).or_insert(i as u32), *first_b.entry(b[i]).or_insert(i as u32)] {
+            let (x, y) = (root(&mut unit, i as u32), root(&mut unit, first));
+            unit[x.max(y) as usize] = x.min(y);
+        }
+    }
+    (0..a.len() as u32).map(|i| root(&mut unit, i)).collect()
+}
+
+fn root(unit: &mut [u32], mut i: u32) -> u32 {
+    while unit[i as usize] != i {
+        unit[i as usize] = unit[unit[i as usize] as usize];
+        i = unit[i as usize];
+    }
+    i
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::Sequences;
+    use super::*;
+
+    fn examples(classes: &[u32], group: Option<Vec<u32>>, recording: Option<Vec<u32>>) -> Examples {
+        let mut x = Sequences::new(1);
+        classes.iter().for_each(|&c| x.push(&[c as f32]));
+        let n = classes.iter().max().map_or(0, |c| c + 1);
+        let names = (0..n).map(|c| c.to_string()).collect();
+        let y = Labels::Class { index: classes.to_vec(), names };
+        Examples { x, y, group, recording, ids: None }
+    }
+
+    fn whole(units: &[u32], train: &[u32], valid: &[u32]) -> bool {
+        train.iter().all(|&t| valid.iter().all(|&v| units[t as usize] != units[v as usize]))
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_split_and_another_seed_another() {
+        let data = examples(&[0, 1].repeat(50), None, None);
+        let split = |seed| validation_split(&data, SplitBy::Stratified, 0.2, seed).unwrap();
+        assert_eq!(split(1), split(1));
+        assert_ne!(split(1), split(2));
+        assert_eq!(split(1).1.len(), 20);
+    }
+
+    #[test]
+    fn a_fraction_of_zero_leaves_validation_empty() {
+        let data = examples(&[0, 1], None, None);
+        let (train, valid) = validation_split(&data, SplitBy::Stratified, 0.0, 0).unwrap();
+        assert_eq!((train, valid), (vec![0, 1], vec![]));
+    }
+
+    #[test]
+    fn windows_of_one_recording_stay_together_even_when_stratified() {
+        let recording: Vec<u32> = (0..100).map(|i| i / 5).collect();
+        let class: Vec<u32> = (0..100).map(|i| (i / 5) % 2).collect();
+        let data = examples(&class, None, Some(recording.clone()));
+        for seed in 0..20 {
+            let (train, valid) = validation_split(&data, SplitBy::Stratified, 0.2, seed).unwrap();
+            assert!(whole(&recording, &train, &valid));
+            assert_eq!(valid.len(), 20);
+        }
+    }
+
+    #[test]
+    fn a_group_split_keeps_groups_and_recordings_whole() {
+        let group: Vec<u32> = (0..60).map(|i| i / 10).collect();
+        let recording: Vec<u32> = (0..60).map(|i| (i + 5) / 10).collect();
+        let class: Vec<u32> = (0..60).map(|i| i % 2).collect();
+        let straddling = examples(&class, Some(group.clone()), Some(recording));
+        assert!(validation_split(&straddling, SplitBy::Group, 0.3, 0).is_err());
+        let nested: Vec<u32> = (0..60).map(|i| i / 5).collect();
+        let data = examples(&class, Some(group.clone()), Some(nested));
+        let (train, valid) = validation_split(&data, SplitBy::Group, 0.3, 0).unwrap();
+        assert!(whole(&group, &train, &valid));
+        assert_eq!(valid.len(), 20);
+    }
+
+    #[test]
+    fn impossible_splits_say_why() {
+        let say = |data: &Examples, by| validation_split(data, by, 0.2, 0).unwrap_err().to_string();
+        let plain = examples(&[0, 1], None, None);
+        assert!(say(&plain, SplitBy::Group).contains("--group-col"));
+        assert!(say(&plain, SplitBy::Stratified).contains("no class has two"));
+        let one_group = examples(&[0, 1, 0, 1], Some(vec![4; 4]), None);
+        assert!(say(&one_group, SplitBy::Group).contains("one group"));
+        let class_per_group = examples(&[0, 0, 1, 1], Some(vec![0, 0, 1, 1]), None);
+        assert!(say(&class_per_group, SplitBy::Group).contains("lose a class"));
+        let bad = validation_split(&plain, SplitBy::Stratified, f64::NAN, 0).unwrap_err();
+        assert!(bad.to_string().contains("NaN"));
+    }
+
+    #[test]
+    fn regression_targets_split_at_random() {
+        let mut data = examples(&[0; 10], None, None);
+        data.y = Labels::Value { width: 1, values: vec![0.5; 10] };
+        let (train, valid) = validation_split(&data, SplitBy::Stratified, 0.2, 0).unwrap();
+        assert_eq!((train.len(), valid.len()), (8, 2));
+    }
+
+    proptest! {
+        #[test]
+        fn stratified_keeps_every_class_with_two_members_on_both_sides(
+            class in prop::collection::vec(0u32..6, 2..80),
+            fraction in 0.01f64..0.99,
+            seed in any::<u64>(),
+        ) {
+            let data = examples(&class, None, None);
+            if let Ok((train, valid)) = validation_split(&data, SplitBy::Stratified, fraction, seed) {
+                let mut all = [train.clone(), valid.clone()].concat();
+                all.sort_unstable();
+                prop_assert_eq!(all, (0..class.len() as u32).collect::<Vec<_>>());
+                for c in 0..6 {
+                    let has = |side: &[u32]| side.iter().any(|&i| class[i as usize] == c);
+                    let members = class.iter().filter(|&&x| x == c).count();
+                    prop_assert!(members == 0 || has(&train));
+                    prop_assert!(members < 2 || has(&valid));
+                }
+            }
+        }
+
+        #[test]
+        fn groups_are_never_on_both_sides(
+            pairs in prop::collection::vec((0u32..4, 0u32..9), 2..80),
+            fraction in 0.01f64..0.99,
+            seed in any::<u64>(),
+        ) {
+            let (class, group): (Vec<u32>, Vec<u32>) = pairs.into_iter().unzip();
+            let data = examples(&class, Some(group.clone()), None);
+            if let Ok((train, valid)) = validation_split(&data, SplitBy::Group, fraction, seed) {
+                prop_assert!(!valid.is_empty() && !train.is_empty());
+                prop_assert!(whole(&group, &train, &valid));
+            }
+        }
+    }
+}

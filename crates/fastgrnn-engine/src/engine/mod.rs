@@ -1,0 +1,364 @@
+//! The fast training step: forward and backward through time for a whole batch, in f32.
+//!
+//! ```
+//! use fastgrnn_core::batch::{Batch, Targets};
+//! use fastgrnn_core::cells::{Cell, CellKind, Start};
+//! use fastgrnn_engine::engine::{Engine, Loss};
+//! use fastgrnn_core::net::Network;
+//! let net = Network::new(vec![Cell::new(CellKind::FastGrnn, 1, 4)], 2);
+//! let params = net.start(Start::default(), 3, 0);
+//! let mut batch = Batch::new(1);
+//! batch.push(&[0.1, 0.2, 0.3]);
+//! batch.targets = Targets::Class(vec![1]);
+//! let mut engine = Engine::new(&net, 1).unwrap();
+//! let mut gradient = vec![0.0; params.len()];
+//! let step = engine.gradient(&params, &batch, Loss::SoftmaxCrossEntropy, &mut gradient).unwrap();
+//! assert!(step.loss > 0.0);
+//! ```
+
+mod layer;
+mod loss;
+mod plan;
+mod pointwise;
+mod pool;
+mod soft;
+mod tile;
+mod weights;
+
+#[cfg(target_arch = "x86_64")]
+use crate::simd::{Avx2, Avx512};
+use crate::simd::{FlushDenormals, Portable, Simd, peak_gflops};
+use fastgrnn_core::batch::Batch;
+pub use fastgrnn_core::net::Loss;
+use fastgrnn_core::net::{Network, NetworkError, Readout};
+use plan::Plan;
+use pool::{Job, Pool};
+use std::sync::{Arc, Mutex, RwLock};
+use std::time::Duration;
+use tile::{Space, Tile, TileOut};
+use weights::Weights;
+
+/// The instruction sets the engine has kernels for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Isa {
+    /// Plain Rust, any CPU.
+    Portable,
+    /// AVX2 with FMA.
+    Avx2,
+    /// AVX-512F.
+    Avx512,
+}
+
+/// What a training step says besides the gradient.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Step {
+    /// Weighted mean loss over the rows.
+    pub loss: f64,
+    /// Rows whose largest score is the target class; 0 for value targets.
+    pub correct: usize,
+    /// Readout rows.
+    pub rows: usize,
+}
+
+/// A batch the engine cannot take.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum EngineError {
+    /// Wrong number of features.
+    #[error("the data has {found} features a step but the network reads {expected}")]
+    Dim {
+        /// Features of the batch.
+        found: usize,
+        /// Features of the network.
+        expected: usize,
+    },
+    /// A sequence without steps.
+    #[error("sequence {index} of the batch is empty")]
+    Empty {
+        /// Its index in the batch.
+        index: usize,
+    },
+    /// Targets that do not fit rows, outputs or loss.
+    #[error("{what}")]
+    Targets {
+        /// What does not fit.
+        what: String,
+    },
+    /// A buffer of the wrong size.
+    #[error("{what} has {found} entries, not {expected}")]
+    Length {
+        /// Which buffer.
+        what: &'static str,
+        /// Its entries.
+        found: usize,
+        /// What they should be.
+        expected: usize,
+    },
+}
+
+/// The engine for one network: packed weights, worker threads, reusable buffers.
+pub struct Engine {
+    backend: Box<dyn Backend>,
+    isa: Isa,
+}
+
+/// The instruction sets of this CPU, the best one last.
+pub fn available_isas() -> Vec<Isa> {
+    let mut isas = vec![Isa::Portable];
+    #[cfg(target_arch = "x86_64")]
+    {
+        isas.extend(Avx2::detect().map(|_| Isa::Avx2));
+        isas.extend(Avx512::detect().map(|_| Isa::Avx512));
+    }
+    isas
+}
+
+/// Calls a function generic over [`Simd`] with the token of `isa`; `None` if this CPU lacks it.
+macro_rules! with_isa {
+    ($isa:expr, $s:ident => $body:expr) => {
+        match $isa {
+            Isa::Portable => {
+                let $s = Portable;
+                Some($body)
+            }
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2 => Avx2::detect().map(|$s| $body),
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512 => Avx512::detect().map(|$s| $body),
+            #[cfg(not(target_arch = "x86_64"))]
+            _ => None,
+        }
+    };
+}
+
+/// The f32 multiply-add peak of `threads` threads on the best instruction set, measured now over
+/// about `time`, in GFLOP/s.
+pub fn fma_peak_gflops(threads: usize, time: Duration) -> f64 {
+    with_isa!(best_isa(), s => peak_gflops(s, threads.max(1), time)).unwrap_or(0.0)
+}
+
+fn best_isa() -> Isa {
+    available_isas().pop().unwrap_or(Isa::Portable)
+}
+
+impl Engine {
+    /// An engine with `threads` workers on the best instruction set of this CPU.
+    pub fn new(net: &Network, threads: usize) -> Result<Self, NetworkError> {
+        net.check()?;
+        let isa = best_isa();
+        let backend =
+            backend(net, threads, isa).unwrap_or_else(|| Box::new(Typed::new(Portable, net, threads)));
+        Ok(Self { backend, isa })
+    }
+
+    /// An engine on a given instruction set, for comparisons; `None` if this CPU lacks it.
+    pub fn with_isa(net: &Network, threads: usize, isa: Isa) -> Result<Option<Self>, NetworkError> {
+        net.check()?;
+        Ok(backend(net, threads, isa).map(|backend| Self { backend, isa }))
+    }
+
+    /// The instruction set in use.
+    pub fn isa(&self) -> Isa {
+        self.isa
+    }
+
+    /// Computes the gradient of the batch's mean loss.
+    ///
+    /// The result depends on parameters and batch alone, to the bit, whatever the thread count.
+    pub fn gradient(
+        &mut self,
+        params: &[f32],
+        batch: &Batch,
+        loss: Loss,
+        gradient: &mut [f32],
+    ) -> Result<Step, EngineError> {
+        self.check(params, batch)?;
+        let net = &self.backend.plan().net;
+        loss::check(batch, loss::rows(batch, net.readout), net.outputs, loss)?;
+        length("the gradient", gradient.len(), params.len())?;
+        Ok(self.backend.gradient(params, batch, loss, gradient))
+    }
+
+    /// Computes the scores (`rows × outputs`) of the batch into `scores`.
+    pub fn forward(
+        &mut self,
+        params: &[f32],
+        batch: &Batch,
+        scores: &mut Vec<f32>,
+    ) -> Result<(), EngineError> {
+        self.check(params, batch)?;
+        self.backend.forward(params, batch, scores);
+        Ok(())
+    }
+
+    /// Computes the loss of given scores (`rows × outputs`, as from [`Engine::forward`]).
+    pub fn loss(&self, scores: &[f32], batch: &Batch, loss: Loss) -> Result<Step, EngineError> {
+        let Network { outputs, readout, .. } = self.backend.plan().net;
+        let rows = loss::rows(batch, readout);
+        loss::check(batch, rows, outputs, loss)?;
+        length("the score buffer", scores.len(), rows * outputs)?;
+        let mut step = Step { loss: 0.0, correct: 0, rows };
+        let mut row = 0;
+        let mut buffer = vec![0.0; outputs];
+        for i in 0..batch.len() {
+            let weight = f64::from(loss::weight(batch, i));
+            for _ in 0..if readout == Readout::Every { batch.steps(i) } else { 1 } {
+                buffer.copy_from_slice(&scores[row * outputs..][..outputs]);
+                let (value, correct) = loss::row(loss, &mut buffer, batch, row, 0.0);
+                step.loss += weight * value;
+                step.correct += usize::from(correct);
+                row += 1;
+            }
+        }
+        step.loss /= loss::total_weight(batch, readout);
+        Ok(step)
+    }
+
+    fn check(&self, params: &[f32], batch: &Batch) -> Result<(), EngineError> {
+        let plan = self.backend.plan();
+        if batch.dim() != plan.net.input() {
+            return Err(EngineError::Dim { found: batch.dim(), expected: plan.net.input() });
+        }
+        if let Some(index) = (0..batch.len()).find(|&i| batch.steps(i) == 0) {
+            return Err(EngineError::Empty { index });
+        }
+        length("the parameter buffer", params.len(), plan.params)?;
+        if !batch.initial.is_empty() {
+            let states: usize = plan.net.layers.iter().map(|cell| cell.hidden).sum();
+            length("the initial state", batch.initial.len(), batch.len() * states)?;
+        }
+        Ok(())
+    }
+}
+
+fn length(what: &'static str, found: usize, expected: usize) -> Result<(), EngineError> {
+    if found == expected { Ok(()) } else { Err(EngineError::Length { what, found, expected }) }
+}
+
+fn backend(net: &Network, threads: usize, isa: Isa) -> Option<Box<dyn Backend>> {
+    with_isa!(isa, s => Box::new(Typed::new(s, net, threads)) as Box<dyn Backend>)
+}
+
+/// The engine with its instruction set hidden; arguments are checked.
+trait Backend: Send {
+    fn plan(&self) -> &Plan;
+    fn gradient(&mut self, params: &[f32], batch: &Batch, loss: Loss, gradient: &mut [f32]) -> Step;
+    fn forward(&mut self, params: &[f32], batch: &Batch, scores: &mut Vec<f32>);
+}
+
+/// What the workers share.
+struct Shared<S> {
+    s: S,
+    plan: Plan,
+    task: RwLock<Task>,
+    /// One for each tile.
+    outs: RwLock<Vec<Mutex<TileOut>>>,
+    /// One for each worker.
+    spaces: Vec<Mutex<Space>>,
+}
+
+/// What is to be computed.
+struct Task {
+    weights: Weights,
+    batch: Batch,
+    tiles: usize,
+    training: Option<(Loss, f64)>,
+}
+
+struct Typed<S> {
+    shared: Arc<Shared<S>>,
+    pool: Pool,
+    job: Job,
+    /// Sum of the tiles' gradients.
+    grads: Vec<f32>,
+}
+
+const LOCKED: &str = "a task that panicked is never continued";
+
+impl<S: Simd> Typed<S> {
+    fn new(s: S, net: &Network, threads: usize) -> Self {
+        let pool = Pool::new(threads.max(1));
+        let plan = Plan::new::<S>(net);
+        let task = Task {
+            weights: Weights::new::<S>(&plan),
+            batch: Batch::new(net.input()),
+            tiles: 0,
+            training: None,
+        };
+        let spaces = (0..pool.threads()).map(|_| Mutex::default()).collect();
+        let grads = vec![0.0; plan.grads];
+        let shared = Arc::new(Shared { s, plan, task: RwLock::new(task), outs: RwLock::default(), spaces });
+        let job: Job = {
+            let shared = Arc::clone(&shared);
+            Arc::new(move |worker, tile| shared.run_tile(worker, tile))
+        };
+        Self { shared, pool, job, grads }
+    }
+
+    fn run(&mut self, params: &[f32], batch: &Batch, training: Option<(Loss, f64)>) {
+        let shared = &*self.shared;
+        let tiles = tile::count(batch.len());
+        {
+            let mut task = shared.task.write().expect(LOCKED);
+            task.weights.pack(shared.s, &shared.plan, params, training.is_some());
+            task.batch.assign(batch);
+            task.tiles = tiles;
+            task.training = training;
+            let mut outs = shared.outs.write().expect(LOCKED);
+            if outs.len() < tiles {
+                outs.resize_with(tiles, Mutex::default);
+            }
+        }
+        self.pool.run(&self.job, tiles);
+    }
+}
+
+impl<S: Simd> Shared<S> {
+    fn run_tile(&self, worker: usize, tile: usize) {
+        let task = self.task.read().expect(LOCKED);
+        let outs = self.outs.read().expect(LOCKED);
+        let mut out = outs[tile].lock().expect(LOCKED);
+        let mut space = self.spaces[worker].lock().expect(LOCKED);
+        let tile = Tile {
+            s: self.s,
+            plan: &self.plan,
+            weights: &task.weights,
+            batch: &task.batch,
+            sequences: tile::range(task.batch.len(), task.tiles, tile),
+            training: task.training,
+        };
+        tile.run(&mut space, &mut out);
+    }
+}
+
+impl<S: Simd> Backend for Typed<S> {
+    fn plan(&self) -> &Plan {
+        &self.shared.plan
+    }
+
+    fn gradient(&mut self, params: &[f32], batch: &Batch, loss: Loss, gradient: &mut [f32]) -> Step {
+        let readout = self.plan().net.readout;
+        let (rows, total) = (loss::rows(batch, readout), loss::total_weight(batch, readout));
+        self.run(params, batch, Some((loss, total)));
+        let _flush = FlushDenormals::new();
+        let shared = &*self.shared;
+        let mut step = Step { loss: 0.0, correct: 0, rows };
+        self.grads.fill(0.0);
+        for out in &shared.outs.read().expect(LOCKED)[..tile::count(batch.len())] {
+            let out = out.lock().expect(LOCKED);
+            step.loss += out.loss / total;
+            step.correct += out.correct;
+            self.grads.iter_mut().zip(&out.grads[..]).for_each(|(sum, g)| *sum += g);
+        }
+        let mut task = shared.task.write().expect(LOCKED);
+        task.weights.unpack(shared.s, &shared.plan, &self.grads, params, gradient);
+        step
+    }
+
+    fn forward(&mut self, params: &[f32], batch: &Batch, scores: &mut Vec<f32>) {
+        self.run(params, batch, None);
+        scores.clear();
+        for out in &self.shared.outs.read().expect(LOCKED)[..tile::count(batch.len())] {
+            scores.extend_from_slice(&out.lock().expect(LOCKED).scores);
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! One layer over one sequence: the products around a cell's element-wise rule, through time.
+
+use super::linear::Linear;
+use super::pointwise::{Memory, Place, Pointwise, Unit, places};
+use super::{fastgrnn, fastrnn, fastrnn_vector, gru, lstm, rnn, ugrnn};
+use fastgrnn_core::cells::{Cell, CellKind};
+
+/// The element-wise rule of a cell: one unit's next state.
+type Rule = fn(&Pointwise, usize, &Unit) -> Memory;
+/// Its reverse: from the derivative by the next state to those by everything the rule read, those
+/// by biases and scalars added to the gradient.
+type RuleReverse = fn(&Pointwise, usize, &Unit, Memory, &mut [f64]) -> Unit;
+
+/// A cell and where its parameters lie.
+pub(super) struct Layer<'a> {
+    cell: &'a Cell,
+    w: Linear,
+    u: Linear,
+    places: Vec<Place>,
+    rule: Rule,
+    rule_reverse: RuleReverse,
+}
+
+/// What a forward pass over one sequence leaves for the way back.
+pub(super) struct Pass {
+    steps: Vec<Step>,
+    pub(super) kink_margin: f64,
+}
+
+struct Step {
+    x: Vec<f64>,
+    units: Vec<Unit>,
+    next: Vec<f64>,
+}
+
+impl Pass {
+    /// The state h after step `t`.
+    pub(super) fn state_after(&self, t: usize) -> &[f64] {
+        &self.steps[t].next
+    }
+}
+
+impl<'a> Layer<'a> {
+    /// The layer whose parameters begin at `*offset`; moves `*offset` past them.
+    pub(super) fn new(cell: &'a Cell, offset: &mut usize) -> Self {
+        let stacked = cell.blocks() * cell.hidden;
+        let w = Linear::next(offset, stacked, cell.input, cell.rank_w);
+        let u = Linear::next(offset, stacked, cell.hidden, cell.rank_u);
+        let (rule, rule_reverse): (Rule, RuleReverse) = match cell.kind {
+            CellKind::Rnn => (rnn::step, rnn::reverse),
+            CellKind::FastRnn => (fastrnn::step, fastrnn::reverse),
+            CellKind::FastRnnVector => (fastrnn_vector::step, fastrnn_vector::reverse),
+            CellKind::FastGrnn => (fastgrnn::step, fastgrnn::reverse),
+            CellKind::Ugrnn => (ugrnn::step, ugrnn::reverse),
+            CellKind::Gru => (gru::step, gru::reverse),
+            CellKind::Lstm => (lstm::step, lstm::reverse),
+        };
+        Self { cell, w, u, places: places(cell, offset), rule, rule_reverse }
+    }
+
+    /// Runs the cell over a sequence from the state `initial`; the LSTM's c starts at 0.
+    pub(super) fn forward(&self, params: &[f64], inputs: Vec<Vec<f64>>, initial: Vec<f64>) -> Pass {
+        let pointwise = Pointwise::new(self.cell, params, &self.places);
+        let mut memory: Vec<Memory> = initial.iter().map(|&h| Memory { h, c: 0.0 }).collect();
+        let mut steps = Vec::with_capacity(inputs.len());
+        for x in inputs {
+            let h: Vec<f64> = memory.iter().map(|m| m.h).collect();
+            let wx = self.w.apply(params, &x);
+            let uh = self.u.apply(params, &h);
+            let units: Vec<Unit> = memory
+                .iter()
+                .enumerate()
+                .map(|(k, &old)| Unit { wx: self.of_unit(&wx, k), uh: self.of_unit(&uh, k), old })
+                .collect();
+            memory = units.iter().enumerate().map(|(k, unit)| (self.rule)(&pointwise, k, unit)).collect();
+            steps.push(Step { x, units, next: memory.iter().map(|m| m.h).collect() });
+        }
+        Pass { steps, kink_margin: pointwise.kink_margin() }
+    }
+
+    /// From the derivatives by each state that others read, adds those by the layer's parameters
+    /// to `gradient` and returns those by each input.
+    pub(super) fn reverse(
+        &self,
+        params: &[f64],
+        pass: &Pass,
+        d_states: &[Vec<f64>],
+        gradient: &mut [f64],
+    ) -> Vec<Vec<f64>> {
+        let pointwise = Pointwise::new(self.cell, params, &self.places);
+        let stacked = self.cell.blocks() * self.cell.hidden;
+        let mut d_memory = vec![Memory::default(); self.cell.hidden];
+        let mut d_inputs = vec![Vec::new(); pass.steps.len()];
+        for (t, step) in pass.steps.iter().enumerate().rev() {
+            d_memory.iter_mut().zip(&d_states[t]).for_each(|(m, d)| m.h += d);
+            let (mut d_wx, mut d_uh) = (vec![0.0; stacked], vec![0.0; stacked]);
+            for (k, unit) in step.units.iter().enumerate() {
+                let d = (self.rule_reverse)(&pointwise, k, unit, d_memory[k], gradient);
+                for block in 0..self.cell.blocks() {
+                    d_wx[block * self.cell.hidden + k] = d.wx[block];
+                    d_uh[block * self.cell.hidden + k] = d.uh[block];
+                }
+                d_memory[k] = d.old;
+            }
+            let h: Vec<f64> = step.units.iter().map(|unit| unit.old.h).collect();
+            d_inputs[t] = self.w.reverse(params, &step.x, &d_wx, gradient);
+            let d_h = self.u.reverse(params, &h, &d_uh, gradient);
+            d_memory.iter_mut().zip(d_h).for_each(|(m, d)| m.h += d);
+        }
+        d_inputs
+    }
+
+    /// Entry `k` of each stacked block.
+    fn of_unit<const N: usize>(&self, stacked: &[f64], k: usize) -> [f64; N] {
+        std::array::from_fn(|b| if b < self.cell.blocks() { stacked[b * self.cell.hidden + k] } else { 0.0 })
+    }
+}

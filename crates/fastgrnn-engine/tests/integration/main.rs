@@ -1,0 +1,6 @@
+//! The engine against the f64 reference, the reference against differences and PyTorch.
+
+mod gradients;
+mod reference_gradients;
+mod runtime_float;
+mod torch_vectors;

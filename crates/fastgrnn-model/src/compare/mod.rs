@@ -1,0 +1,183 @@
+//! Two models on the same sequences: where they differ, and from which step on.
+//!
+//! The usual pair is a float model and the integer one made from it. Predictions are compared for
+//! any two models; where both have the same layers, their states are followed step by step, in
+//! real units, so that one sees whether an error grows with time or stays where it arose.
+//!
+//! ```
+//! use fastgrnn_core::cells::{Cell, CellKind, Start};
+//! use fastgrnn_model::compare::{CompareOptions, compare};
+//! use fastgrnn_data::data::{Examples, Labels, Sequences};
+//! use fastgrnn_model::model::{AnyModel, Model, Task};
+//! use fastgrnn_core::net::Network;
+//! use fastgrnn_model::quantize::{Options, quantize};
+//! let net = Network::new(vec![Cell::new(CellKind::FastGrnn, 1, 4)], 2);
+//! let params = net.start(Start::default(), 3, 0);
+//! let labels = vec!["still".to_string(), "moving".to_string()];
+//! let model = Model::new(net, params, Task::Classes { labels });
+//! let mut x = Sequences::new(1);
+//! x.push(&[0.1, 0.2, 0.3]);
+//! let integer = quantize(&model, &x, &[0], &Options::default())?;
+//! let (a, b) = (AnyModel::Float(model), AnyModel::Integer(Box::new(integer)));
+//! let found = compare(&a, &b, &Examples::new(x, Labels::None), &CompareOptions::default())?;
+//! assert_eq!(found.agreement, Some(1.0));
+//! assert_eq!(found.drift[0].points.len(), 3);
+//! assert!(found.drift[0].relative < 0.01);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod drift;
+mod walk;
+
+pub use drift::{Drift, DriftPoint};
+
+use crate::model::{AnyModel, ModelError, Predictions};
+use crate::quantize::Saturations;
+use drift::Follower;
+use fastgrnn_core::metrics::Scores;
+use fastgrnn_data::data::{Examples, Labels, Sequences};
+use walk::{states, values};
+
+/// How much is compared. Results do not depend on `threads`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CompareOptions {
+    /// Sequences whose states are followed, spread over all; predictions are compared on all.
+    pub samples: usize,
+    /// Worker threads.
+    pub threads: usize,
+}
+
+impl Default for CompareOptions {
+    fn default() -> Self {
+        Self { samples: 256, threads: 1 }
+    }
+}
+
+/// One of the two models.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Side {
+    /// Against the labels, where there are any.
+    pub scores: Option<Scores>,
+    /// Of an integer model.
+    pub saturations: Option<Saturations>,
+}
+
+/// What was found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// Sequences whose predictions were compared.
+    pub n: usize,
+    /// Sequences whose states were followed.
+    pub samples: usize,
+    /// Share of equal decisions; none for regression.
+    pub agreement: Option<f64>,
+    /// Root of the mean squared difference of predicted numbers, for regression.
+    pub difference: Option<f64>,
+    /// The first model.
+    pub a: Side,
+    /// The second.
+    pub b: Side,
+    /// How far the second model's states are from the first's, layer by layer; empty where the
+    /// layers are not the same.
+    pub drift: Vec<Drift>,
+}
+
+/// What one cannot compare.
+#[derive(Debug, thiserror::Error)]
+pub enum CompareError {
+    /// Nothing to compare on.
+    #[error("there are no sequences to compare the models on")]
+    NoData,
+    /// One predicts classes, the other numbers, or other classes.
+    #[error("the models do not answer the same question: {a} against {b}")]
+    Tasks {
+        /// What the first predicts.
+        a: String,
+        /// What the second predicts.
+        b: String,
+    },
+    /// A model does not fit the data.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+}
+
+/// Compares two models on all `examples`; labels are used where they are.
+pub fn compare(
+    a: &AnyModel,
+    b: &AnyModel,
+    examples: &Examples,
+    options: &CompareOptions,
+) -> Result<Comparison, CompareError> {
+    if examples.is_empty() {
+        return Err(CompareError::NoData);
+    }
+    let same = same_question(a, b)?;
+    let (side_a, by_a) = side(a, examples, options.threads)?;
+    let (side_b, mut by_b) = side(b, examples, options.threads)?;
+    by_b.classes.iter_mut().for_each(|class| *class = same.get(*class as usize).map_or(*class, |c| *c));
+    let (samples, drift) = follow(a, b, &examples.x, options.samples)?;
+    Ok(Comparison {
+        n: examples.len(),
+        samples,
+        agreement: by_a.agreement(&by_b),
+        difference: difference(&by_a, &by_b),
+        a: side_a,
+        b: side_b,
+        drift,
+    })
+}
+
+fn difference(a: &Predictions, b: &Predictions) -> Option<f64> {
+    let pairs = a.values.iter().zip(&b.values);
+    let sum: f64 = pairs.map(|(a, b)| (f64::from(*a) - f64::from(*b)).powi(2)).sum();
+    a.classes.is_empty().then(|| (sum / a.values.len().max(1) as f64).sqrt())
+}
+
+/// The first model's number of each of the second's classes.
+fn same_question(a: &AnyModel, b: &AnyModel) -> Result<Vec<u32>, CompareError> {
+    let (a, b) = (a.float(), b.float());
+    let numbers: Option<Vec<u32>> =
+        b.labels().iter().map(|l| a.labels().iter().position(|k| k == l).map(|i| i as u32)).collect();
+    let outputs = a.network.outputs == b.network.outputs || !a.labels().is_empty();
+    match numbers {
+        Some(numbers) if numbers.len() == a.labels().len() && outputs => Ok(numbers),
+        _ => {
+            let what = |model: &crate::model::Model| match model.labels() {
+                [] => format!("{} numbers", model.network.outputs),
+                labels => format!("the classes {}", labels.join(", ")),
+            };
+            Err(CompareError::Tasks { a: what(a), b: what(b) })
+        }
+    }
+}
+
+fn side(model: &AnyModel, examples: &Examples, threads: usize) -> Result<(Side, Predictions), ModelError> {
+    if matches!(examples.y, Labels::None) {
+        let (predictions, saturations) = model.predict(&examples.x, threads)?;
+        return Ok((Side { scores: None, saturations }, predictions));
+    }
+    let (evaluation, predictions, saturations) = model.evaluate(examples, threads)?;
+    Ok((Side { scores: Some(evaluation.scores), saturations }, predictions))
+}
+
+/// Follows the states of both models over about `samples` sequences.
+fn follow(
+    a: &AnyModel,
+    b: &AnyModel,
+    x: &Sequences,
+    samples: usize,
+) -> Result<(usize, Vec<Drift>), ModelError> {
+    let layers =
+        |m: &AnyModel| -> Vec<_> { m.float().network.layers.iter().map(|c| (c.kind, c.hidden)).collect() };
+    if layers(a) != layers(b) || samples == 0 {
+        return Ok((0, Vec::new()));
+    }
+    let samples = samples.min(x.len());
+    let chosen: Vec<usize> = (0..samples).map(|k| k * x.len() / samples).collect();
+    let steps = chosen.iter().map(|&i| x.steps(i)).max().unwrap_or(0);
+    let mut follower = Follower::new(values(&a.float().network), steps);
+    for &i in &chosen {
+        follower.see(&states(a, x, i)?, &states(b, x, i)?);
+    }
+    Ok((samples, follower.finish()))
+}

@@ -1,0 +1,81 @@
+//! The states of a model along a sequence, in real units.
+
+use crate::model::{AnyModel, Model};
+use crate::quantize::IntegerModel;
+use fastgrnn_core::batch::Batch;
+use fastgrnn_core::cells::CellKind;
+use fastgrnn_core::net::Network;
+use fastgrnn_data::data::{DataError, Sequences};
+use fastgrnn_runtime::float;
+
+/// Which part of the states a stretch of entries is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Value {
+    pub(super) layer: usize,
+    /// `h`, or an LSTM's `c`.
+    pub(super) name: &'static str,
+    pub(super) entries: usize,
+}
+
+/// What the states of a network are, in their order.
+pub(super) fn values(network: &Network) -> Vec<Value> {
+    let mut values = Vec::new();
+    for (layer, cell) in network.layers.iter().enumerate() {
+        values.push(Value { layer, name: "h", entries: cell.hidden });
+        if cell.kind == CellKind::Lstm {
+            values.push(Value { layer, name: "c", entries: cell.hidden });
+        }
+    }
+    values
+}
+
+/// The states after each step of sequence `i`, one row a step.
+pub(super) fn states(model: &AnyModel, x: &Sequences, i: usize) -> Result<Vec<f32>, DataError> {
+    match model {
+        AnyModel::Float(model) => float_states(model, x, i),
+        AnyModel::Integer(integer) => Ok(integer_states(integer, x, i)),
+    }
+}
+
+fn float_states(model: &Model, x: &Sequences, i: usize) -> Result<Vec<f32>, DataError> {
+    let mut batch = Batch::new(x.dim());
+    model.push(&mut batch, x, i)?;
+    let mut rest = &model.params[..];
+    let (mut layers, mut state) = (Vec::new(), Vec::new());
+    let mut initial = batch.initial.iter();
+    for cell in &model.network.layers {
+        let Ok((layer, after)) = float::Layer::new(&cell.into(), rest) else { break };
+        let start = (0..cell.hidden).map(|_| initial.next().copied().unwrap_or(0.0));
+        state.extend(start.chain(std::iter::repeat_n(0.0, layer.state_len() - cell.hidden)));
+        layers.push(layer);
+        rest = after;
+    }
+    let mut scratch = vec![0.0; layers.iter().map(float::Layer::scratch_len).max().unwrap_or(0)];
+    let mut all = Vec::with_capacity(x.steps(i) * state.len());
+    for row in batch.sequence(0).chunks_exact(x.dim()) {
+        // The buffers have the lengths that the layers ask for.
+        let _ = float::step_layers(&layers, &mut state, row, &mut scratch);
+        all.extend_from_slice(&state);
+    }
+    Ok(all)
+}
+
+fn integer_states(integer: &IntegerModel, x: &Sequences, i: usize) -> Vec<f32> {
+    let view = integer.view();
+    let (mut memory, mut scratch) = (vec![0; view.memory_len()], vec![0; view.scratch_len()]);
+    let (mut counts, mut all) = (Vec::new(), Vec::new());
+    integer.counts(x.get(i), &mut counts);
+    // The buffers have the lengths that the model asks for.
+    let Ok(mut state) = view.start(&mut memory, &mut scratch) else { return all };
+    for row in counts.chunks_exact(view.inputs()) {
+        let _ = view.step(&mut state, row);
+        for (k, layer) in integer.network.layers.iter().enumerate() {
+            let (h, c) = view.layer_state(&state, k).split_at(layer.cell.hidden);
+            for (words, bits) in [(h, layer.shifts.state), (c, layer.shifts.memory)] {
+                let unit = (-(bits as f32)).exp2();
+                all.extend(words.iter().map(|&w| f32::from(w) * unit));
+            }
+        }
+    }
+    all
+}

@@ -1,0 +1,232 @@
+//! Holding a network to a board, or to numbers, before it is trained.
+
+use super::{Board, Estimate, Form, Load};
+use fastgrnn_core::format::{count, number};
+
+/// What a network may take.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Limits {
+    /// A board whose memory it must fit.
+    pub fit: Option<Board>,
+    /// The board whose code and clock the numbers below are about; `fit` says it, too.
+    pub board: Option<Board>,
+    /// Most bytes of flash: tables and code.
+    pub max_flash: Option<usize>,
+    /// Most bytes of RAM, stack included.
+    pub max_ram: Option<usize>,
+    /// Most milliseconds of a whole sequence and its decision.
+    pub max_ms: Option<f64>,
+}
+
+/// Limits that make no sense.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum LimitsError {
+    /// Two boards.
+    #[error("fit = {} and board = {}: these are two boards; leave one out", fit.facts().id, board.facts().id)]
+    TwoBoards {
+        /// One.
+        fit: Board,
+        /// The other.
+        board: Board,
+    },
+    /// A board, but nothing to hold a network to.
+    #[error(
+        "board = {}: nothing is limited on it; use fit for its own memory, or add max-flash, max-ram or max-ms",
+        board.facts().id
+    )]
+    Nothing {
+        /// The board.
+        board: Board,
+    },
+    /// Milliseconds of nobody's clock.
+    #[error("max-ms = {0}: milliseconds are a board's; name it with board or fit")]
+    NoBoard(
+        /// The limit.
+        f64,
+    ),
+    /// A board without a clock.
+    #[error("max-ms = {max_ms}: {} has no milliseconds here; leave it out or choose another board", board.facts().id)]
+    NoClock {
+        /// The limit.
+        max_ms: f64,
+        /// The board.
+        board: Board,
+    },
+    /// A time that is none.
+    #[error("max-ms = {0}: it must be a number above 0")]
+    Time(
+        /// The limit.
+        f64,
+    ),
+}
+
+impl Limits {
+    /// Whether nothing is limited.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// The board that the limits are about, if they are about one.
+    pub fn named(&self) -> Option<Board> {
+        self.fit.or(self.board)
+    }
+
+    /// Refuses limits that contradict each other.
+    ///
+    /// ```
+    /// use fastgrnn_model::device::{Board, Limits};
+    /// let limits = Limits { max_ms: Some(50.0), ..Limits::default() };
+    /// assert!(limits.check().unwrap_err().to_string().contains("name it with board"));
+    /// assert!(Limits { board: Some(Board::M3), ..limits }.check().is_ok());
+    /// ```
+    pub fn check(&self) -> Result<(), LimitsError> {
+        match (self.fit, self.board) {
+            (Some(fit), Some(board)) if fit != board => return Err(LimitsError::TwoBoards { fit, board }),
+            (None, Some(board)) if Self { board: None, ..*self }.is_empty() => {
+                return Err(LimitsError::Nothing { board });
+            }
+            _ => {}
+        }
+        let Some(max_ms) = self.max_ms else { return Ok(()) };
+        if !(max_ms > 0.0 && max_ms.is_finite()) {
+            return Err(LimitsError::Time(max_ms));
+        }
+        match self.named() {
+            None => Err(LimitsError::NoBoard(max_ms)),
+            Some(board) if board.facts().clock.is_none() => Err(LimitsError::NoClock { max_ms, board }),
+            Some(_) => Ok(()),
+        }
+    }
+
+    /// Whether a network keeps to the limits on sequences of `steps` steps.
+    pub fn admit(&self, load: &Load, steps: usize) -> bool {
+        self.boards().iter().all(|&board| self.form_on(load, board, steps).is_some())
+    }
+
+    /// What is too much, for people; empty if nothing is.
+    ///
+    /// Without a board, the one on which the network takes most is taken.
+    pub fn excess(&self, load: &Load, steps: usize) -> Vec<String> {
+        let over = self.boards().into_iter().filter(|&board| self.form_on(load, board, steps).is_none());
+        let taken = |board: &Board| load.in_loops(*board).ram_bytes() + load.in_loops(*board).flash_bytes();
+        let Some(board) = over.max_by_key(taken) else { return Vec::new() };
+        let (small, fast) = (load.in_loops(board), load.in_form(board, Form::Straight));
+        let mut excess = self.memory_excess(&small);
+        if excess.is_empty()
+            && let Some(max_ms) = self.max_ms
+        {
+            // Loops fit, so time is short, or straight code would make it but does not fit.
+            let ms = |e: &Estimate| number(e.ms_per_inference(steps).unwrap_or_default());
+            let mut text = format!(
+                "takes about {} ms for a sequence of {} steps on {}, max-ms allows {} with a quarter to spare",
+                ms(&small),
+                count(steps as u64),
+                board.short_name(),
+                number(max_ms)
+            );
+            if let Some(fast) = fast.filter(|fast| !self.memory_excess(fast).is_empty()) {
+                let what = self.memory_excess(&fast).join(" and ");
+                text.push_str(&format!("; straight code would take {} ms, but {what}", ms(&fast)));
+            } else if let Some(fast) = fast {
+                text.push_str(&format!(", and about {} ms as straight code", ms(&fast)));
+            }
+            excess.push(text);
+        }
+        excess
+    }
+
+    /// The boards that a network is held to.
+    fn boards(&self) -> Vec<Board> {
+        match (self.named(), self.is_empty()) {
+            (Some(board), _) => vec![board],
+            (None, true) => Vec::new(),
+            (None, false) => Board::ALL.to_vec(),
+        }
+    }
+
+    /// The network in a form that keeps to the limits.
+    fn form_on(&self, load: &Load, board: Board, steps: usize) -> Option<Estimate> {
+        let forms = [Form::Straight, Form::Loops].into_iter().filter_map(|form| load.in_form(board, form));
+        let in_time = |e: &Estimate| match (self.max_ms, e.ms_per_inference(steps)) {
+            (Some(most), Some(ms)) => MARGIN * ms <= most,
+            _ => true,
+        };
+        forms.into_iter().find(|e| self.memory_excess(e).is_empty() && in_time(e))
+    }
+
+    fn memory_excess(&self, estimate: &Estimate) -> Vec<String> {
+        let facts = estimate.board.facts();
+        let what = [
+            ("flash", estimate.flash_bytes(), facts.flash, estimate.flash_left, "max-flash", self.max_flash),
+            ("RAM", estimate.ram_bytes(), facts.ram, estimate.ram_left, "max-ram", self.max_ram),
+        ];
+        let mut excess = Vec::new();
+        for (what, needed, has, left, key, most) in what {
+            let needs = format!("needs {} bytes of {what}", count(needed as u64));
+            if let (Some(board), Some(has), Some(left)) = (self.fit, has, left)
+                && needed > left
+            {
+                let (has, left) = (count(has as u64), count(left as u64));
+                let board = board.short_name();
+                excess.push(format!("{needs}, {board} has {has} of which {left} are left to a network"));
+            }
+            if let Some(most) = most.filter(|&most| needed > most) {
+                let board = estimate.board.short_name();
+                excess.push(format!("{needs} on {board}, {key} allows {}", count(most as u64)));
+            }
+        }
+        excess
+    }
+}
+
+/// Derived times are near the counted ones, not above them: what is admitted must be this much
+/// faster than asked.
+const MARGIN: f64 = 1.25;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fastgrnn_core::cells::{Cell, CellKind};
+    use fastgrnn_core::net::{Network, View};
+
+    fn load(hidden: usize) -> Load {
+        Load::of(&Network::new(vec![Cell::new(CellKind::FastGrnn, 9, hidden)], 6), View::len)
+    }
+
+    #[test]
+    fn what_an_uno_has_no_room_for_is_named_with_its_numbers() {
+        let limits = Limits { fit: Some(Board::Uno), ..Limits::default() };
+        assert!(limits.admit(&load(60), 128) && limits.excess(&load(60), 128).is_empty());
+        assert!(!limits.admit(&load(450), 128));
+        let text = limits.excess(&load(450), 128).join("; ");
+        assert!(text.contains("bytes of flash, an Uno has 32,256 of which 30,208 are left"), "{text}");
+        assert!(text.contains("bytes of RAM, an Uno has 2,048"), "{text}");
+    }
+
+    #[test]
+    fn numbers_limit_without_a_board_and_time_with_one() {
+        let limits = Limits { max_flash: Some(2_500), ..Limits::default() };
+        let text = limits.excess(&load(60), 128).join("; ");
+        assert!(text.contains("max-flash allows 2,500"), "{text}");
+        let limits = Limits { board: Some(Board::M0plus), max_ms: Some(100.0), ..Limits::default() };
+        assert!(limits.admit(&load(20), 128));
+        let text = limits.excess(&load(100), 128).join("; ");
+        assert!(text.contains("ms for a sequence of 128 steps on an MKR1000, max-ms allows 100"), "{text}");
+    }
+
+    #[test]
+    fn contradictions_are_refused() {
+        let none = Limits::default();
+        for (limits, part) in [
+            (Limits { fit: Some(Board::Uno), board: Some(Board::M3), ..none }, "two boards"),
+            (Limits { board: Some(Board::M3), ..none }, "nothing is limited"),
+            (Limits { max_ms: Some(5.0), ..none }, "name it"),
+            (Limits { max_ms: Some(5.0), fit: Some(Board::Aarch64), ..none }, "another board"),
+            (Limits { max_ms: Some(-5.0), fit: Some(Board::Uno), ..none }, "above 0"),
+        ] {
+            let error = limits.check().unwrap_err().to_string();
+            assert!(error.contains(part), "{error}");
+        }
+        assert!(none.check().is_ok());
+    }
+}

@@ -1,0 +1,174 @@
+//! What a network asks of any board: bytes of its tables and buffers, work of a step.
+
+use crate::quantize::{IntegerFactors, IntegerMatrix, IntegerModel};
+use fastgrnn_core::cells::{Cell, CellKind, Nonlinearity, Role};
+use fastgrnn_core::net::{Network, View};
+use fastgrnn_runtime::int::TABLE_LEN;
+
+/// A network's demands, counted from its shape and from how many of its weights are not 0.
+///
+/// Bytes are those of the generated C: every table in the smaller of the two forms it may have
+/// there, which are not quite those of the device image.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Load {
+    /// Bytes of W's and U's tables.
+    pub matrix_bytes: usize,
+    /// Bytes of all other constants: the head, biases, scales of the input, a stored state.
+    pub other_bytes: usize,
+    /// Bytes of the states of all layers.
+    pub state_bytes: usize,
+    /// Layers.
+    pub layers: usize,
+    /// Features a step.
+    pub inputs: usize,
+    /// Scores.
+    pub outputs: usize,
+    /// Entries of W's and U's tables that list what is there.
+    pub listed: usize,
+    /// Entries of their dense tables, zeros included.
+    pub dense: usize,
+    /// Weights of W and U that are not 0.
+    pub weights: usize,
+    /// Entries of the head's table.
+    pub head: usize,
+    /// Rows of all matrices, each of which is a loop or a piece of straight code.
+    pub rows: usize,
+    /// Nonlinearities of all units in a step.
+    pub curves: usize,
+    /// Of these, those that read a table.
+    pub smooth_curves: usize,
+    /// The largest of any layer: values between factors.
+    pub between: usize,
+    /// The largest of any layer: a new state that cannot replace the old one at once.
+    pub next: usize,
+    /// The largest of any layer: sums of all its units.
+    pub sums: usize,
+    /// Bytes of an audio front end's tables; see [`Load::listening`].
+    pub front_data: usize,
+    /// Bytes of its buffers, and of a detector behind it; 0 where there is no front end.
+    pub front_ram: usize,
+    /// Whether a detector is behind it.
+    pub detects: bool,
+}
+
+impl Load {
+    /// The demands of `network`, where the weight matrix `view` has `nonzero(view)` entries that are
+    /// not 0. States start from 0; see [`Load::storing_start`].
+    pub fn of(network: &Network, nonzero: impl Fn(&View) -> usize) -> Self {
+        let layout = network.layout();
+        let mut load = Self {
+            layers: network.layers.len(),
+            inputs: network.input(),
+            outputs: network.outputs,
+            // Offsets and factors of the input, biases of the head.
+            other_bytes: 4 * network.input() + 2 * network.outputs,
+            ..Self::default()
+        };
+        for view in layout.views().iter().filter(|view| view.role == Role::Weight) {
+            load.add_matrix(view, nonzero(view));
+        }
+        network.layers.iter().for_each(|cell| load.add_cell(cell));
+        if load.smooth_curves > 0 {
+            load.other_bytes += 2 * TABLE_LEN;
+        }
+        load
+    }
+
+    /// The demands of a model.
+    ///
+    /// ```
+    /// use fastgrnn_core::cells::{Cell, CellKind};
+    /// use fastgrnn_model::device::Load;
+    /// use fastgrnn_model::random::RandomModel;
+    /// let model = RandomModel::new(Cell::new(CellKind::FastGrnn, 3, 16), 2, 20).build()?;
+    /// assert_eq!(Load::of_model(&model).weights, 16 * 3 + 16 * 16);
+    /// # Ok::<(), fastgrnn_model::random::RandomError>(())
+    /// ```
+    pub fn of_model(model: &IntegerModel) -> Self {
+        let network = &model.network;
+        let load = Self::of(&model.model.network, |view| {
+            let found = match view.name.strip_prefix("layer").and_then(|rest| rest.split_once('.')) {
+                Some((index, name)) => {
+                    let layer = index.parse().ok().and_then(|i: usize| network.layers.get(i));
+                    layer.and_then(|l| matrix(if name.starts_with('w') { &l.w } else { &l.u }, name))
+                }
+                None => Some(&network.head),
+            };
+            found.map_or(view.len(), IntegerMatrix::nonzero)
+        });
+        let load = match model.front() {
+            Some(spec) => load.listening(&spec, model.detector().map(|own| own.keywords.len())),
+            None => load,
+        };
+        if network.layers.iter().any(|l| !l.start.is_empty()) { load.storing_start() } else { load }
+    }
+
+    /// The same with a stored state to start from.
+    pub fn storing_start(self) -> Self {
+        Self { other_bytes: self.other_bytes + self.state_bytes, ..self }
+    }
+
+    fn add_matrix(&mut self, view: &View, nonzero: usize) {
+        // Second factors are stored by columns, as they are read.
+        let (rows, cols) =
+            if view.name.ends_with('2') { (view.cols, view.rows) } else { (view.rows, view.cols) };
+        let (dense, listed) = (rows * cols, listed_bytes(rows, cols, nonzero));
+        let is_dense = dense <= listed;
+        let entries = if is_dense { dense } else { nonzero };
+        if view.name.starts_with("head") {
+            self.other_bytes += dense.min(listed);
+            self.head += entries;
+        } else {
+            self.matrix_bytes += dense.min(listed);
+            // Rows of more than 128 columns list distances, whose kernel takes about twice as long.
+            let listed = if cols > 128 { 9 * entries / 4 } else { entries };
+            *if is_dense { &mut self.dense } else { &mut self.listed } +=
+                if is_dense { entries } else { listed };
+            self.weights += nonzero;
+            self.rows += rows;
+        }
+    }
+
+    fn add_cell(&mut self, cell: &Cell) {
+        let biases: usize = cell.params().iter().filter(|p| p.role == Role::Bias).map(|p| p.rows).sum();
+        let alphas = if cell.kind == CellKind::FastRnnVector { cell.hidden } else { 0 };
+        self.other_bytes += 2 * (biases + alphas);
+        self.state_bytes += 2 * cell.state_len();
+        let (gates, updates) = curves(cell.kind);
+        let smooth = |f: Nonlinearity| usize::from(matches!(f, Nonlinearity::Sigmoid | Nonlinearity::Tanh));
+        self.curves += (gates + updates) * cell.hidden;
+        self.smooth_curves += (gates * smooth(cell.gate) + updates * smooth(cell.update)) * cell.hidden;
+        let ranks = cell.rank_w.unwrap_or(0) + cell.rank_u.unwrap_or(0);
+        self.between = self.between.max(ranks);
+        if cell.rank_u.is_none() {
+            self.next = self.next.max(cell.hidden);
+        }
+        // A GRU keeps U's part of its last block apart.
+        let sums = cell.blocks() + usize::from(cell.kind == CellKind::Gru);
+        self.sums = self.sums.max(sums * cell.hidden);
+    }
+}
+
+/// Nonlinearities that a unit applies in a step: gates, updates.
+fn curves(kind: CellKind) -> (usize, usize) {
+    match kind {
+        CellKind::Rnn | CellKind::FastRnn | CellKind::FastRnnVector => (0, 1),
+        CellKind::FastGrnn | CellKind::Ugrnn => (1, 1),
+        CellKind::Gru => (2, 1),
+        CellKind::Lstm => (3, 2),
+    }
+}
+
+/// The most bytes of a table that lists entries with their places: one byte says how many a row has
+/// and one where each is, in rows of up to 128 entries; longer ones have two for how many, and may
+/// need entries of nothing to bridge gaps.
+fn listed_bytes(rows: usize, cols: usize, nonzero: usize) -> usize {
+    match cols {
+        0..=128 => rows + 2 * nonzero,
+        _ => 2 * rows + 2 * nonzero + 2 * rows * ((cols - 1) / 255),
+    }
+}
+
+fn matrix<'a>(factors: &'a IntegerFactors, name: &str) -> Option<&'a IntegerMatrix> {
+    if name.ends_with('2') { factors.second.as_ref() } else { Some(&factors.first) }
+}

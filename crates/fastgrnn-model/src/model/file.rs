@@ -1,0 +1,486 @@
+//! Models as safetensors files.
+
+use super::{Decision, Model, ModelError, ModelProblem, Task};
+use crate::quantize::{Detector, Scales, check_form};
+use fastgrnn_core::files::write_atomic;
+use fastgrnn_core::net::{InitialState, Loss, MAX_LAYERS, MAX_SIZE, Network, Readout, View};
+use fastgrnn_data::data::{Normalize, Normalizer};
+use fastgrnn_data::features::Spec;
+use safetensors::tensor::{Dtype, TensorView};
+use safetensors::{SafeTensors, serialize};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+
+/// The latest format. This release reads all formats up to it; it writes float models as format 1,
+/// which earlier releases read too, and integer models as format 2.
+pub const FORMAT_VERSION: u64 = 2;
+/// The format of float models.
+pub(super) const FLOAT_FORMAT: u64 = 1;
+
+/// The metadata key that makes a safetensors file a model.
+const KEY: &str = "fastgrnn";
+/// No model comes near this; a larger file is something else.
+const MAX_FILE: u64 = 1 << 30;
+
+#[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum TaskKind {
+    Classes,
+    Values,
+}
+
+#[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum InitialKind {
+    Zero,
+    Random,
+    Given,
+}
+
+/// The JSON of the metadata key. Numbers that come in arrays are tensors instead.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Metadata {
+    format: u64,
+    network: Network,
+    task: TaskKind,
+    labels: Vec<String>,
+    loss: Loss,
+    normalize: Normalize,
+    initial_state: InitialKind,
+    seed: u64,
+    features: Option<Vec<String>>,
+    /// How features are made from audio.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    audio: Option<Spec>,
+    dataset: String,
+    steps: usize,
+    recipe: Map<String, Value>,
+    /// The positive class and its threshold, of a model that has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    decision: Option<Decision>,
+    /// The scales of an integer model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    integer: Option<Scales>,
+    /// What turns an integer model's scores on a stream into detections.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    detector: Option<Detector>,
+}
+
+fn metadata_error(what: impl Into<String>) -> ModelProblem {
+    ModelProblem::Metadata { what: what.into() }
+}
+
+/// The same value with the keys of every object in order, however the map type orders them.
+fn sorted(value: Value) -> Value {
+    match value {
+        Value::Object(map) => {
+            let ordered: BTreeMap<String, Value> = map.into_iter().map(|(k, v)| (k, sorted(v))).collect();
+            Value::Object(ordered.into_iter().collect())
+        }
+        Value::Array(items) => Value::Array(items.into_iter().map(sorted).collect()),
+        other => other,
+    }
+}
+
+fn shape(view: &View) -> Vec<usize> {
+    match view.role {
+        fastgrnn_core::cells::Role::Weight => vec![view.rows, view.cols],
+        _ => vec![view.rows],
+    }
+}
+
+impl Metadata {
+    fn of(model: &Model, integer: Option<Scales>, detector: Option<Detector>) -> Self {
+        Self {
+            format: if integer.is_some() { FORMAT_VERSION } else { FLOAT_FORMAT },
+            integer,
+            detector,
+            network: model.network.clone(),
+            task: match model.task {
+                Task::Classes { .. } => TaskKind::Classes,
+                Task::Values { .. } => TaskKind::Values,
+            },
+            labels: model.labels().to_vec(),
+            loss: model.loss,
+            normalize: model.normalizer.mode,
+            initial_state: match model.initial_state {
+                InitialState::Zero => InitialKind::Zero,
+                InitialState::Random => InitialKind::Random,
+                InitialState::Given(_) => InitialKind::Given,
+            },
+            seed: model.seed,
+            features: model.features.clone(),
+            audio: model.audio,
+            dataset: model.dataset.clone(),
+            steps: model.steps,
+            recipe: model.recipe.clone(),
+            decision: model.decision.clone(),
+        }
+    }
+
+    fn parse(text: &str) -> Result<Self, ModelProblem> {
+        let value: Value = serde_json::from_str(text).map_err(|e| metadata_error(e.to_string()))?;
+        match value.get("format").and_then(Value::as_u64) {
+            None => return Err(metadata_error("no `format` number")),
+            Some(0) => return Err(metadata_error("format 0 was never written")),
+            Some(found) if found > FORMAT_VERSION => {
+                return Err(ModelProblem::Newer { found, known: FORMAT_VERSION });
+            }
+            Some(_) => {}
+        }
+        let metadata: Self = serde_json::from_value(value).map_err(|e| metadata_error(e.to_string()))?;
+        metadata.check()?;
+        Ok(metadata)
+    }
+
+    /// Checks everything that later code relies on, sizes first.
+    fn check(&self) -> Result<(), ModelProblem> {
+        match (self.format, &self.integer) {
+            (FLOAT_FORMAT, None) | (FORMAT_VERSION, Some(_)) => {}
+            (format, None) => {
+                return Err(metadata_error(format!(
+                    "format {format} without the scales of an integer model"
+                )));
+            }
+            (format, Some(_)) => {
+                return Err(metadata_error(format!("format {format} with the scales of an integer model")));
+            }
+        }
+        if self.detector.is_some() && self.integer.is_none() {
+            return Err(metadata_error("a detector without the scales of an integer model"));
+        }
+        let net = &self.network;
+        if net.layers.len() > MAX_LAYERS {
+            return Err(metadata_error(format!("{} layers", net.layers.len())));
+        }
+        let sizes = net.layers.iter().flat_map(|c| [c.input, c.hidden]).chain([net.outputs]);
+        if let Some(size) = sizes.into_iter().find(|&size| size > MAX_SIZE) {
+            return Err(metadata_error(format!("a size of {size}")));
+        }
+        net.check()?;
+        if net.readout != Readout::Last {
+            return Err(metadata_error("a readout of every state, which this release cannot predict with"));
+        }
+        let outputs = match (self.task, self.loss) {
+            (TaskKind::Classes, Loss::SquaredError) => {
+                return Err(metadata_error("a squared error of classes"));
+            }
+            (TaskKind::Classes, Loss::BinaryCrossEntropy) if self.labels.len() == 2 => 1,
+            (TaskKind::Classes, _) => self.labels.len(),
+            (TaskKind::Values, _) => net.outputs,
+        };
+        if outputs != net.outputs {
+            let labels = self.labels.len();
+            return Err(metadata_error(format!("{} outputs for {labels} labels", net.outputs)));
+        }
+        if self.task == TaskKind::Classes && self.labels.len() < 2 {
+            return Err(metadata_error("a classifier of fewer than two classes"));
+        }
+        match &self.features {
+            Some(names) if names.len() != net.input() => {
+                Err(metadata_error(format!("{} feature names for {} features", names.len(), net.input())))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Name and shape of every tensor besides the parameters. `coordinates` is the width of a
+    /// per-coordinate normalisation, which only the file knows.
+    fn others(&self, coordinates: usize) -> Vec<(&'static str, usize)> {
+        let mut others = Vec::new();
+        let normalized = match self.normalize {
+            Normalize::None => 0,
+            Normalize::PerFeature => self.network.input(),
+            Normalize::PerCoordinate => coordinates,
+        };
+        if self.normalize != Normalize::None {
+            others.extend([(NORMALIZER_MEAN, normalized), (NORMALIZER_SCALE, normalized)]);
+        }
+        if self.task == TaskKind::Values {
+            others.extend([(TARGET_MEAN, self.network.outputs), (TARGET_SCALE, self.network.outputs)]);
+        }
+        if self.initial_state == InitialKind::Given {
+            others.push((INITIAL_STATE, self.network.layers.iter().map(|c| c.hidden).sum()));
+        }
+        others
+    }
+}
+
+const NORMALIZER_MEAN: &str = "normalizer.mean";
+const NORMALIZER_SCALE: &str = "normalizer.scale";
+const TARGET_MEAN: &str = "target.mean";
+const TARGET_SCALE: &str = "target.scale";
+const INITIAL_STATE: &str = "initial_state";
+
+/// A tensor on its way into a file.
+pub struct Tensor {
+    name: String,
+    dtype: Dtype,
+    shape: Vec<usize>,
+    data: Vec<u8>,
+}
+
+impl Tensor {
+    pub(crate) fn new(name: impl Into<String>, dtype: Dtype, shape: Vec<usize>, data: Vec<u8>) -> Self {
+        Self { name: name.into(), dtype, shape, data }
+    }
+}
+
+/// A model file whose metadata are read; its tensors are taken out one by one.
+pub struct Opened<'a> {
+    metadata: Metadata,
+    tensors: BTreeMap<String, TensorView<'a>>,
+}
+
+impl<'a> Opened<'a> {
+    /// Reads the metadata of a file, which may be anything.
+    pub(crate) fn new(bytes: &'a [u8]) -> Result<Self, ModelProblem> {
+        let not_safetensors =
+            |e: safetensors::SafeTensorError| ModelProblem::NotSafetensors { what: e.to_string() };
+        let (_, header) = SafeTensors::read_metadata(bytes).map_err(not_safetensors)?;
+        let file = SafeTensors::deserialize(bytes).map_err(not_safetensors)?;
+        let tensors: BTreeMap<String, TensorView<'a>> = file.tensors().into_iter().collect();
+        let Some(text) = header.metadata().as_ref().and_then(|m| m.get(KEY)) else {
+            let names: Vec<&str> = tensors.keys().take(3).map(String::as_str).collect();
+            return Err(ModelProblem::Foreign { tensors: tensors.len(), example: names.join(", ") });
+        };
+        Ok(Self { metadata: Metadata::parse(text)?, tensors })
+    }
+
+    /// The scales, if it is an integer model.
+    pub(crate) fn scales(&self) -> Option<&Scales> {
+        self.metadata.integer.as_ref()
+    }
+
+    pub(crate) fn detector(&self) -> Option<&Detector> {
+        self.metadata.detector.as_ref()
+    }
+
+    pub(crate) fn network(&self) -> &Network {
+        &self.metadata.network
+    }
+
+    /// Checks that the network has an integer form, sizes included.
+    pub(crate) fn check_integer(&self) -> Result<(), ModelProblem> {
+        let Metadata { network, normalize, initial_state, .. } = &self.metadata;
+        let initial = match initial_state {
+            InitialKind::Random => InitialState::Random,
+            InitialKind::Zero | InitialKind::Given => InitialState::Zero,
+        };
+        check_form(network, *normalize, &initial).map_err(|e| metadata_error(e.to_string()))
+    }
+
+    /// Takes out the bytes of a tensor of this type and shape.
+    pub(crate) fn bytes(
+        &mut self,
+        name: &str,
+        dtype: Dtype,
+        expected: Vec<usize>,
+    ) -> Result<&'a [u8], ModelProblem> {
+        let name = name.to_owned();
+        let Some(tensor) = self.tensors.remove(&name) else { return Err(ModelProblem::Missing { name }) };
+        if tensor.dtype() != dtype {
+            let (found, expected) = (tensor.dtype().to_string(), dtype.to_string());
+            return Err(ModelProblem::Type { name, found, expected });
+        }
+        if tensor.shape() != expected {
+            return Err(ModelProblem::Shape { name, found: tensor.shape().to_vec(), expected });
+        }
+        Ok(tensor.data())
+    }
+
+    pub(crate) fn floats(&mut self, name: &str, expected: Vec<usize>) -> Result<Vec<f32>, ModelProblem> {
+        let values = floats(self.bytes(name, Dtype::F32, expected)?);
+        check_finite(name, &values)?;
+        Ok(values)
+    }
+
+    pub(crate) fn words(&mut self, name: &str, len: usize) -> Result<Vec<i16>, ModelProblem> {
+        let bytes = self.bytes(name, Dtype::I16, vec![len])?;
+        Ok(bytes.chunks_exact(2).map(|b| i16::from_le_bytes([b[0], b[1]])).collect())
+    }
+
+    pub(crate) fn unsigned(&mut self, name: &str, len: usize) -> Result<Vec<u16>, ModelProblem> {
+        let bytes = self.bytes(name, Dtype::U16, vec![len])?;
+        Ok(bytes.chunks_exact(2).map(|b| u16::from_le_bytes([b[0], b[1]])).collect())
+    }
+
+    /// Takes out what is left and makes a model of it, with these parameters.
+    pub(crate) fn finish(mut self, params: Vec<f32>) -> Result<Model, ModelProblem> {
+        let coordinates = self.tensors.get(NORMALIZER_MEAN).map_or(0, |t| t.shape().iter().product());
+        if self.metadata.normalize == Normalize::PerCoordinate
+            && !coordinates.is_multiple_of(self.network().input())
+        {
+            return Err(metadata_error(format!("{coordinates} normalised coordinates are no whole steps")));
+        }
+        let mut others = BTreeMap::new();
+        for (name, length) in self.metadata.others(coordinates) {
+            others.insert(name, self.floats(name, vec![length])?);
+        }
+        if let Some(name) = self.tensors.into_keys().next() {
+            return Err(ModelProblem::Extra { name });
+        }
+        let mut other = |name: &str| others.remove(name).unwrap_or_default();
+        let metadata = self.metadata;
+        let model = Model {
+            params,
+            task: match metadata.task {
+                TaskKind::Classes => Task::Classes { labels: metadata.labels },
+                TaskKind::Values => Task::Values { mean: other(TARGET_MEAN), scale: other(TARGET_SCALE) },
+            },
+            loss: metadata.loss,
+            normalizer: Normalizer {
+                mode: metadata.normalize,
+                mean: other(NORMALIZER_MEAN),
+                scale: other(NORMALIZER_SCALE),
+            },
+            initial_state: match metadata.initial_state {
+                InitialKind::Zero => InitialState::Zero,
+                InitialKind::Random => InitialState::Random,
+                InitialKind::Given => InitialState::Given(other(INITIAL_STATE)),
+            },
+            seed: metadata.seed,
+            features: metadata.features,
+            audio: metadata.audio,
+            dataset: metadata.dataset,
+            steps: metadata.steps,
+            recipe: metadata.recipe,
+            decision: metadata.decision,
+            network: metadata.network,
+        };
+        model.check_decision().map_err(metadata_error)?;
+        Ok(model)
+    }
+}
+
+/// The bytes of a file with these parameters, and what else a model holds.
+pub fn write_tensors(
+    model: &Model,
+    mut tensors: Vec<Tensor>,
+    integer: Option<Scales>,
+    detector: Option<Detector>,
+) -> Result<Vec<u8>, ModelProblem> {
+    let metadata = Metadata::of(model, integer, detector);
+    metadata.check()?;
+    model.check_decision().map_err(metadata_error)?;
+    for (name, expected) in metadata.others(model.normalizer.mean.len()) {
+        let values: Vec<f32> = match (name, &model.task, &model.initial_state) {
+            (NORMALIZER_MEAN, _, _) => model.normalizer.mean.clone(),
+            (NORMALIZER_SCALE, _, _) => model.normalizer.scale.clone(),
+            (TARGET_MEAN, Task::Values { mean, .. }, _) => mean.clone(),
+            (TARGET_SCALE, Task::Values { scale, .. }, _) => scale.clone(),
+            (_, _, InitialState::Given(values)) if values.len() == 1 => vec![values[0]; expected],
+            (_, _, InitialState::Given(values)) => values.clone(),
+            _ => Vec::new(),
+        };
+        if values.len() != expected {
+            let (name, found) = (name.to_owned(), vec![values.len()]);
+            return Err(ModelProblem::Shape { name, found, expected: vec![expected] });
+        }
+        check_finite(name, &values)?;
+        tensors.push(Tensor::new(name, Dtype::F32, vec![expected], bytes(&values)));
+    }
+    let views = tensors
+        .iter()
+        .map(|t| TensorView::new(t.dtype, t.shape.clone(), &t.data).map(|view| (t.name.as_str(), view)))
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|e| metadata_error(e.to_string()))?;
+    let json = serde_json::to_value(&metadata).map_err(|e| metadata_error(e.to_string()))?;
+    let header = HashMap::from([(KEY.to_owned(), sorted(json).to_string())]);
+    serialize(views, Some(header)).map_err(|e| metadata_error(e.to_string()))
+}
+
+fn check_finite(name: &str, values: &[f32]) -> Result<(), ModelProblem> {
+    match values.iter().position(|v| !v.is_finite()) {
+        Some(index) => Err(ModelProblem::NotFinite { name: name.to_owned(), index, value: values[index] }),
+        None => Ok(()),
+    }
+}
+
+/// Little-endian bytes as f32 values.
+pub fn floats(bytes: &[u8]) -> Vec<f32> {
+    bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
+}
+
+/// f32 values as little-endian bytes.
+pub fn bytes(floats: &[f32]) -> Vec<u8> {
+    floats.iter().flat_map(|v| v.to_le_bytes()).collect()
+}
+
+impl Model {
+    /// The model as the bytes of a file; the same bytes for the same model.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, ModelProblem> {
+        self.network.check()?;
+        let layout = self.network.layout();
+        if self.params.len() != layout.len() {
+            let what = format!("{} parameters, the network has {}", self.params.len(), layout.len());
+            return Err(metadata_error(what));
+        }
+        let mut tensors = Vec::new();
+        for view in layout.views() {
+            let values = &self.params[view.range()];
+            check_finite(&view.name, values)?;
+            tensors.push(Tensor::new(view.name.clone(), Dtype::F32, shape(view), bytes(values)));
+        }
+        write_tensors(self, tensors, None, None)
+    }
+
+    /// Reads the bytes of a model file, which may be anything.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, ModelProblem> {
+        Self::read(Opened::new(bytes)?)
+    }
+
+    pub(super) fn read(mut file: Opened<'_>) -> Result<Self, ModelProblem> {
+        if file.scales().is_some() {
+            return Err(ModelProblem::NotFloat);
+        }
+        let layout = file.network().layout();
+        let mut params = Vec::new();
+        for view in layout.views() {
+            params.extend(file.floats(&view.name, shape(view))?);
+        }
+        file.finish(params)
+    }
+
+    /// Writes the model file, whole or not at all.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), ModelError> {
+        write_file(path.as_ref(), self.to_bytes())
+    }
+
+    /// Reads a model file, which may be anything.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self, ModelError> {
+        load_file(path.as_ref(), Self::from_bytes)
+    }
+}
+
+/// Writes a model's bytes, whole or not at all.
+pub fn write_file(path: &Path, bytes: Result<Vec<u8>, ModelProblem>) -> Result<(), ModelError> {
+    let bytes = bytes.map_err(ModelError::Unwritable)?;
+    write_atomic(path, &bytes).map_err(|source| ModelError::Io { path: path.to_owned(), source })
+}
+
+/// Reads a model file by `read`; what is wrong with its bytes is said with its path.
+pub fn load_file<T>(
+    path: &Path,
+    read: impl FnOnce(&[u8]) -> Result<T, ModelProblem>,
+) -> Result<T, ModelError> {
+    let bytes = read_file(path)?;
+    read(&bytes).map_err(|problem| ModelError::Invalid { path: path.to_owned(), problem })
+}
+
+/// The bytes of a file that is no larger than a model may be.
+fn read_file(path: &Path) -> Result<Vec<u8>, ModelError> {
+    use std::io::Read;
+    let io = |source| ModelError::Io { path: path.to_owned(), source };
+    let file = std::fs::File::open(path).map_err(io)?;
+    let found = file.metadata().map_err(io)?.len();
+    if found > MAX_FILE {
+        return Err(ModelError::TooLarge { path: path.to_owned(), found, limit: MAX_FILE });
+    }
+    let mut bytes = Vec::new();
+    file.take(MAX_FILE).read_to_end(&mut bytes).map_err(io)?;
+    Ok(bytes)
+}

@@ -1,0 +1,214 @@
+//! Predictions, and how good they are.
+
+use super::{Model, ModelError, Scorer, Task};
+use fastgrnn_core::metrics::Evaluation;
+use fastgrnn_core::net::Loss;
+use fastgrnn_data::data::{Examples, Expect, Labels, Normalize, Sequences};
+
+/// What a model says about sequences.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Predictions {
+    /// The most probable class of each sequence; empty for regression.
+    pub classes: Vec<u32>,
+    /// Numbers a sequence in `values`.
+    pub width: usize,
+    /// Probabilities of the classes, or the predicted numbers in the data's units.
+    pub values: Vec<f32>,
+}
+
+impl Predictions {
+    /// Makes raw scores readable.
+    pub fn new(model: &Model, mut scores: Vec<f32>) -> Self {
+        let sigmoid = |s: f32| 1.0 / (1.0 + (-s).exp());
+        match (&model.task, model.loss) {
+            (Task::Classes { labels }, Loss::BinaryCrossEntropy) if labels.len() == 2 => {
+                let classes = scores.iter().map(|&s| u32::from(s > 0.0)).collect();
+                let values = scores.iter().flat_map(|&s| [sigmoid(-s), sigmoid(s)]).collect();
+                Self { classes, width: 2, values }
+            }
+            (Task::Classes { labels }, loss) => {
+                let width = labels.len();
+                let classes = scores.chunks_exact(width).map(largest).collect();
+                for row in scores.chunks_exact_mut(width) {
+                    match loss {
+                        Loss::BinaryCrossEntropy => row.iter_mut().for_each(|s| *s = sigmoid(*s)),
+                        _ => softmax(row),
+                    }
+                }
+                Self { classes, width, values: scores }
+            }
+            (Task::Values { .. }, Loss::BinaryCrossEntropy) => {
+                scores.iter_mut().for_each(|s| *s = sigmoid(*s));
+                Self { classes: Vec::new(), width: model.network.outputs, values: scores }
+            }
+            (Task::Values { mean, scale }, _) => {
+                for row in scores.chunks_exact_mut(mean.len().max(1)) {
+                    row.iter_mut().zip(mean).zip(scale).for_each(|((s, m), k)| *s = *s * k + m);
+                }
+                Self { classes: Vec::new(), width: mean.len(), values: scores }
+            }
+        }
+    }
+
+    /// Number of sequences.
+    pub fn len(&self) -> usize {
+        self.values.len() / self.width.max(1)
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// The probabilities or numbers of sequence `i`.
+    pub fn row(&self, i: usize) -> &[f32] {
+        &self.values[i * self.width..(i + 1) * self.width]
+    }
+
+    /// Share of sequences that both decide alike; nothing for regression.
+    ///
+    /// ```
+    /// # use fastgrnn_model::model::Predictions;
+    /// let of = |classes: &[u32]| Predictions { classes: classes.to_vec(), width: 0, values: Vec::new() };
+    /// assert_eq!(of(&[0, 1]).agreement(&of(&[0, 0])), Some(0.5));
+    /// assert_eq!(of(&[]).agreement(&of(&[])), None);
+    /// ```
+    pub fn agreement(&self, other: &Self) -> Option<f64> {
+        let equal = self.classes.iter().zip(&other.classes).filter(|(a, b)| a == b).count();
+        (!self.classes.is_empty()).then(|| equal as f64 / self.classes.len() as f64)
+    }
+
+    /// How good these predictions are of the examples at `indices`.
+    pub fn evaluate(&self, model: &Model, y: &Labels, indices: &[u32], loss: f64) -> Evaluation {
+        match y {
+            Labels::Value { width, values } => {
+                let rows = indices.iter().map(|&i| i as usize * width);
+                let truth: Vec<f32> = rows.flat_map(|at| &values[at..at + width]).copied().collect();
+                Evaluation::of_values(*width, &truth, &self.values, loss)
+            }
+            Labels::Class { index, .. } => {
+                let truth: Vec<u32> = indices.iter().map(|&i| index[i as usize]).collect();
+                let evaluation = Evaluation::of_classes(model.labels(), &truth, &self.classes, loss);
+                match (model.positive(), &model.decision) {
+                    (Some(class), Some(decision)) => evaluation.of_positive(class, decision.threshold),
+                    _ => evaluation,
+                }
+            }
+            Labels::None => Evaluation::of_classes(&[], &[], &[], loss),
+        }
+    }
+}
+
+/// The index of the largest score; the first of equals, as the engine counts it.
+fn largest(row: &[f32]) -> u32 {
+    let mut best = 0;
+    for (i, &s) in row.iter().enumerate() {
+        if s > row[best] {
+            best = i;
+        }
+    }
+    best as u32
+}
+
+fn softmax(row: &mut [f32]) {
+    let top = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    row.iter_mut().for_each(|s| *s = (*s - top).exp());
+    let sum: f32 = row.iter().sum();
+    row.iter_mut().for_each(|s| *s /= sum);
+}
+
+impl Model {
+    /// What data must be like for this model: with it, a reader takes columns by the model's names.
+    ///
+    /// ```
+    /// use fastgrnn_data::data::Request;
+    /// # fn request(model: &fastgrnn_model::model::Model) -> Request {
+    /// Request { expect: Some(model.expects()), ..Request::new("new.csv") }
+    /// # }
+    /// ```
+    pub fn expects(&self) -> Expect {
+        let (mean, spread) = match self.normalizer.mode {
+            Normalize::PerFeature => {
+                let spread = self
+                    .normalizer
+                    .scale
+                    .iter()
+                    .map(|s| 1.0 / s)
+                    .map(|s| if s.is_finite() { s } else { 1.0 });
+                (self.normalizer.mean.clone(), spread.collect())
+            }
+            Normalize::PerCoordinate | Normalize::None => (Vec::new(), Vec::new()),
+        };
+        Expect {
+            dim: self.network.input(),
+            features: self.features.clone(),
+            steps: self.steps,
+            classes: self.labels().to_vec(),
+            mean,
+            spread,
+        }
+    }
+
+    /// Predicts every sequence.
+    pub fn predict(&self, x: &Sequences, threads: usize) -> Result<Predictions, ModelError> {
+        self.check_dim(x)?;
+        let all: Vec<u32> = (0..x.len() as u32).collect();
+        let (scores, _) = Scorer::new(&self.network, threads)?.score(self, &self.params, x, None, &all)?;
+        Ok(Predictions::new(self, scores))
+    }
+
+    /// Predicts every example and compares with its label, matching classes by name.
+    pub fn evaluate(
+        &self,
+        examples: &Examples,
+        threads: usize,
+    ) -> Result<(Evaluation, Predictions), ModelError> {
+        self.check_dim(&examples.x)?;
+        let y = self.own_labels(&examples.y)?;
+        let all: Vec<u32> = (0..examples.len() as u32).collect();
+        let mut scorer = Scorer::new(&self.network, threads)?;
+        let (scores, loss) = scorer.score(self, &self.params, &examples.x, Some(&y), &all)?;
+        let predictions = Predictions::new(self, scores);
+        let evaluation = predictions.evaluate(self, &y, &all, loss);
+        Ok((evaluation, predictions))
+    }
+
+    /// Whether sequences have as many features as the model takes.
+    pub fn check_dim(&self, x: &Sequences) -> Result<(), ModelError> {
+        if x.dim() == self.network.input() {
+            return Ok(());
+        }
+        let names = self.features.clone();
+        Err(ModelError::Dim { found: x.dim(), expected: self.network.input(), names })
+    }
+
+    /// The labels with classes numbered as in the model.
+    pub fn own_labels(&self, y: &Labels) -> Result<Labels, ModelError> {
+        let expected = match self.task {
+            Task::Classes { .. } => "classes",
+            Task::Values { .. } => "numbers",
+        };
+        match (y, &self.task) {
+            (Labels::Class { index, names }, Task::Classes { labels }) => {
+                let unknown = |class: usize| {
+                    let label = names.get(class).cloned().unwrap_or_default();
+                    ModelError::UnknownLabel { label, known: labels.clone() }
+                };
+                let own: Vec<Option<u32>> =
+                    names.iter().map(|n| labels.iter().position(|l| l == n).map(|i| i as u32)).collect();
+                let index = index
+                    .iter()
+                    .map(|&c| own.get(c as usize).copied().flatten().ok_or_else(|| unknown(c as usize)))
+                    .collect::<Result<_, _>>()?;
+                Ok(Labels::Class { index, names: labels.clone() })
+            }
+            (Labels::Value { width, .. }, Task::Values { mean, .. }) if *width == mean.len() => Ok(y.clone()),
+            (Labels::Value { .. }, Task::Values { .. }) => {
+                Err(ModelError::Labels { found: "have another number of columns", expected })
+            }
+            (Labels::None, _) => Err(ModelError::Labels { found: "are missing", expected }),
+            (Labels::Class { .. }, _) => Err(ModelError::Labels { found: "are classes", expected }),
+            (Labels::Value { .. }, _) => Err(ModelError::Labels { found: "are numbers", expected }),
+        }
+    }
+}

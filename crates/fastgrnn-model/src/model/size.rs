@@ -1,0 +1,123 @@
+//! What a model costs: bytes, RAM, multiplications. The same questions for floats and integers.
+
+use super::{AnyModel, Model};
+use crate::quantize::{Sizes, paper_way};
+use fastgrnn_core::cells::Role;
+use fastgrnn_core::net::View;
+use fastgrnn_data::features::Tables;
+use fastgrnn_runtime::float;
+
+fn is_head(view: &View) -> bool {
+    view.name.starts_with("head.")
+}
+
+impl Model {
+    /// Where the bytes of the parameters go, 4 for each. Normalisation is not among them.
+    ///
+    /// ```
+    /// use fastgrnn_core::cells::{Cell, CellKind, Start};
+    /// use fastgrnn_model::model::{Model, Task};
+    /// use fastgrnn_core::net::Network;
+    /// let net = Network::new(vec![Cell::new(CellKind::FastGrnn, 2, 4)], 2);
+    /// let params = net.start(Start::default(), 10, 0);
+    /// let labels = vec!["still".to_string(), "moving".to_string()];
+    /// let sizes = Model::new(net, params, Task::Classes { labels }).sizes();
+    /// assert_eq!((sizes.weights, sizes.biases, sizes.head), (4 * (8 + 16), 4 * (8 + 2), 4 * (8 + 2)));
+    /// assert_eq!(sizes.total, sizes.weights + sizes.biases + sizes.head);
+    /// ```
+    pub fn sizes(&self) -> Sizes {
+        let layout = self.network.layout();
+        let of = |wanted: fn(&View) -> bool| {
+            4 * layout.views().iter().filter(|v| wanted(v)).map(View::len).sum::<usize>()
+        };
+        Sizes {
+            total: self.parameter_bytes(),
+            weights: of(|v| v.role == Role::Weight && !is_head(v)),
+            biases: of(|v| v.role != Role::Weight && !is_head(v)),
+            head: of(is_head),
+            paper_way: paper_way(&self.network, &self.params),
+            front_end: self.front_end_bytes(),
+            ..Sizes::default()
+        }
+    }
+
+    /// Bytes of the tables with which a device makes features from sound, where the model listens.
+    pub fn front_end_bytes(&self) -> Option<usize> {
+        self.audio.as_ref().map(|spec| Tables::new(spec).bytes())
+    }
+
+    /// Bytes of the parameters as f32 with each matrix dense or as a bitmap and its entries that are
+    /// not 0, whichever is smaller: what sparsity saves a float model.
+    pub fn sparse_bytes(&self) -> usize {
+        let layout = self.network.layout();
+        let of = |view: &View| {
+            let nonzero = self.params[view.range()].iter().filter(|p| **p != 0.0).count();
+            let bitmap = 4 * nonzero + view.len().div_ceil(8);
+            if view.role == Role::Weight { bitmap.min(4 * view.len()) } else { 4 * view.len() }
+        };
+        layout.views().iter().map(of).sum()
+    }
+
+    /// RAM of the float runtime: states, sums, one normalised input and the scores.
+    pub fn ram_bytes(&self) -> usize {
+        let mut rest = &self.params[..];
+        let (mut states, mut scratch) = (0, 0);
+        for cell in &self.network.layers {
+            let Ok((layer, after)) = float::Layer::new(&cell.into(), rest) else { break };
+            states += layer.state_len();
+            scratch = scratch.max(layer.scratch_len());
+            rest = after;
+        }
+        4 * (states + scratch + self.network.input() + self.network.outputs)
+    }
+
+    /// Weights that are not 0, the head's included.
+    pub fn nonzero(&self) -> usize {
+        self.count_nonzero(|_| true)
+    }
+
+    /// Multiplications with weights that are not 0 in a step of all layers, without the head's.
+    pub fn macs_per_step(&self) -> usize {
+        self.count_nonzero(|v| !is_head(v))
+    }
+
+    fn count_nonzero(&self, wanted: impl Fn(&View) -> bool) -> usize {
+        let layout = self.network.layout();
+        let weights = layout.views().iter().filter(|v| v.role == Role::Weight && wanted(v));
+        weights.map(|v| self.params[v.range()].iter().filter(|p| **p != 0.0).count()).sum()
+    }
+}
+
+impl AnyModel {
+    /// Where the bytes go: of the device image, or of the f32 parameters.
+    pub fn sizes(&self) -> Sizes {
+        match self {
+            Self::Float(model) => model.sizes(),
+            Self::Integer(integer) => integer.sizes(),
+        }
+    }
+
+    /// RAM that inference needs.
+    pub fn ram_bytes(&self) -> usize {
+        match self {
+            Self::Float(model) => model.ram_bytes(),
+            Self::Integer(integer) => integer.ram_bytes(),
+        }
+    }
+
+    /// Weights that are not 0, the head's included.
+    pub fn nonzero(&self) -> usize {
+        match self {
+            Self::Float(model) => model.nonzero(),
+            Self::Integer(integer) => integer.nonzero(),
+        }
+    }
+
+    /// Multiplications with weights in a step of all layers, without the head's.
+    pub fn macs_per_step(&self) -> usize {
+        match self {
+            Self::Float(model) => model.macs_per_step(),
+            Self::Integer(integer) => integer.macs_per_step(),
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! The length of a device image before there is one: from the network's shape alone.
+//!
+//! A search for models within a budget asks this thousands of times; building an image each time
+//! would need parameters that nobody has trained yet.
+
+use super::image::reads_table;
+use fastgrnn_core::cells::{Cell, CellKind, Role};
+use fastgrnn_core::net::{Network, View};
+use fastgrnn_runtime::int::TABLE_LEN;
+
+/// Bytes before the input's offsets.
+const HEADER: usize = 17;
+/// Bytes of a layer before its matrices.
+const LAYER_HEADER: usize = 18;
+
+/// Bytes of the device image of `network`, where the weight matrix `view` has `nonzero(view)`
+/// entries that are not 0. States start from 0.
+///
+/// Exact for these numbers. A trained model may come out smaller, because small weights round to 0.
+///
+/// ```
+/// use fastgrnn_core::cells::{Cell, CellKind};
+/// use fastgrnn_core::net::{Network, View};
+/// use fastgrnn_model::quantize::image_bytes;
+/// let network = Network::new(vec![Cell::new(CellKind::FastGrnn, 8, 16)], 10);
+/// let dense = image_bytes(&network, View::len);
+/// let half = image_bytes(&network, |view| view.len().div_ceil(2));
+/// assert_eq!((dense, half), (834, 630));
+/// ```
+pub fn image_bytes(network: &Network, nonzero: impl Fn(&View) -> usize) -> usize {
+    let layout = network.layout();
+    let weights = layout.views().iter().filter(|view| view.role == Role::Weight);
+    let matrices: usize = weights.map(|v| 1 + matrix_bytes(v.rows, v.cols, nonzero(v))).sum();
+    let layers: usize = network.layers.iter().map(|cell| LAYER_HEADER + 2 * words(cell)).sum();
+    let table = if network.layers.iter().any(reads_table) { 2 * TABLE_LEN } else { 0 };
+    // The head has a shift, its scores' fraction bits and a bias for each output.
+    HEADER + 4 * network.input() + layers + matrices + 2 + 2 * network.outputs + table
+}
+
+/// Biases and scalars of a cell, 16 bits each.
+fn words(cell: &Cell) -> usize {
+    let biases: usize = cell.params().iter().filter(|p| p.role == Role::Bias).map(|p| p.rows).sum();
+    let scalars = match cell.kind {
+        CellKind::FastRnn | CellKind::FastGrnn => 2,
+        CellKind::FastRnnVector => cell.hidden + 2,
+        CellKind::Rnn | CellKind::Ugrnn | CellKind::Gru | CellKind::Lstm => 0,
+    };
+    biases + scalars
+}
+
+/// The smallest of the forms that a matrix may take, without the byte that says which.
+fn matrix_bytes(rows: usize, cols: usize, nonzero: usize) -> usize {
+    let listed = |lines: usize, length: usize| (length <= 256).then_some(lines + 2 * nonzero);
+    let bitmap = (rows * cols).div_ceil(8) + nonzero;
+    let lists = [listed(rows, cols), listed(cols, rows)];
+    lists.into_iter().flatten().fold((rows * cols).min(bitmap), usize::min)
+}
+
+/// Entries of `n` that a sparse matrix keeps: the fraction, rounded up, and at least one.
+pub fn kept_entries(fraction: f64, n: usize) -> usize {
+    ((fraction * n as f64 - 1e-9).ceil().max(1.0) as usize).min(n)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Model, Task};
+    use crate::quantize::{Options, quantize};
+    use fastgrnn_core::cells::Nonlinearity;
+    use fastgrnn_data::data::Sequences;
+
+    /// Weights of which a share is 0 and the others are far from rounding to it.
+    fn model(cell: Cell, share: f64) -> Model {
+        let network = Network::new(vec![cell], 5);
+        let mut params = vec![0.25; network.layout().len()];
+        for view in network.layout().views().iter().filter(|v| v.role == Role::Weight) {
+            let kept = kept_entries(share, view.len());
+            params[view.range()].iter_mut().enumerate().for_each(|(i, p)| {
+                // 7 has no factor in common with the sizes below.
+                *p = if i * 7 % view.len() < kept { 0.1 + 0.001 * i as f32 } else { 0.0 };
+            });
+        }
+        let labels = (0..5).map(|i| i.to_string()).collect();
+        Model::new(network, params, Task::Classes { labels })
+    }
+
+    #[test]
+    fn the_image_has_the_length_that_was_foretold() {
+        let mut x = Sequences::new(6);
+        x.push(&[0.5; 12]);
+        for declaration in fastgrnn_core::cells::CELLS {
+            for (ranks, smooth) in [(None, true), (Some(3), false)] {
+                for share in [1.0, 0.6, 0.3, 0.05] {
+                    let mut cell = Cell::new(declaration.kind, 6, 9);
+                    (cell.rank_w, cell.rank_u) = (ranks, ranks);
+                    if !smooth {
+                        (cell.gate, cell.update) = (Nonlinearity::QuantSigm, Nonlinearity::QuantTanh);
+                    }
+                    let model = model(cell, share);
+                    let integer = quantize(&model, &x, &[0], &Options::default()).unwrap();
+                    let foretold = image_bytes(&model.network, |v| kept_entries(share, v.len()));
+                    assert_eq!(integer.image().len(), foretold, "{} {ranks:?} {share}", declaration.name);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn long_lines_cannot_be_listed() {
+        assert_eq!(matrix_bytes(1, 300, 10), 38 + 10);
+        assert_eq!(matrix_bytes(300, 1, 10), 38 + 10, "a column of more than 256 rows cannot be a list");
+        assert_eq!(matrix_bytes(250, 1, 10), 1 + 20);
+        assert_eq!(matrix_bytes(300, 300, 10), 300 * 300 / 8 + 10);
+    }
+}

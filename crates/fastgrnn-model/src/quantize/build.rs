@@ -1,0 +1,422 @@
+//! Choosing every scale, and rounding a float model to integers.
+
+use super::calibrate::{Feature, LayerRanges, Ranges, calibrate};
+use super::file::meaning;
+use super::network::scaled;
+use super::{InputScale, IntegerFactors, IntegerLayer, IntegerMatrix, IntegerNetwork, QuantizeError};
+use crate::model::Model;
+use fastgrnn_core::cells::{Cell, CellKind, Nonlinearity, Role, Scalar};
+use fastgrnn_core::net::{InitialState, Layout, Network};
+use fastgrnn_data::data::{Normalize, Sequences};
+use fastgrnn_data::features;
+use fastgrnn_runtime::int::Shifts;
+
+/// How a model is made integer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// What one count of each feature is worth in the data's units (one value stands for all
+    /// features); chosen from the calibration data if not given.
+    pub input_lsb: Option<Vec<f32>>,
+    /// How much larger than in single calibration sequences the state, and what lies between
+    /// factors, may become before it saturates. Streams longer than those get more room if they
+    /// need it, at the price of at most two bits.
+    pub headroom: f32,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { input_lsb: None, headroom: 1.5 }
+    }
+}
+
+/// Most products that are added up.
+const MOST_TERMS: usize = 511;
+/// Most layers of an integer model on the host.
+pub(super) const MAX_LAYERS: usize = 8;
+/// The largest 16-bit number.
+const MOST: f32 = 32_767.0;
+/// A matrix whose largest weight is below this has fewer than 4 bits on the finest grid.
+const LEAST_WEIGHT: f32 = 1e-5;
+/// Room for inputs larger than in calibration.
+const INPUT_HEADROOM: f32 = 1.25;
+
+/// The integer network of `model`, its scales chosen by running it on sequences of `x`.
+pub(super) fn build(
+    model: &Model,
+    x: &Sequences,
+    indices: &[u32],
+    options: &Options,
+) -> Result<IntegerNetwork, QuantizeError> {
+    check(model, x)?;
+    let ranges = calibrate(model, x, indices)?;
+    let input = input_scale(model, &ranges, options)?;
+    let layout = model.network.layout();
+    let mut layers: Vec<IntegerLayer> = Vec::new();
+    let starts = model.start_states();
+    let mut first_unit = 0;
+    for (index, (cell, ranges)) in model.network.layers.iter().zip(&ranges.layers).enumerate() {
+        let bits = layers.last().map_or(input.bits, |below| below.shifts.state);
+        let tensors = Tensors { model, layout: &layout, layer: index };
+        let mut layer = tensors.layer(cell, bits, ranges, options.headroom)?;
+        let start = starts.get(first_unit..first_unit + cell.hidden).unwrap_or(&[]);
+        if start.iter().any(|&v| v != 0.0) {
+            layer.start = start.iter().map(|&v| word(v, layer.shifts.state as i32)).collect();
+            layer.start.resize(cell.state_len(), 0);
+        }
+        first_unit += cell.hidden;
+        layers.push(layer);
+    }
+    let state_bits = layers.last().map_or(0, |l| l.shifts.state as i32);
+    let (head, head_biases, head_shift) = head(model, &layout, state_bits);
+    let meaning = meaning(&model.task, model.loss, model.network.outputs);
+    for view in layout.views().iter().filter(|view| view.role == Role::Weight) {
+        let largest = model.params[view.range()].iter().fold(0f32, |top, v| top.max(v.abs()));
+        if largest > 0.0 && largest < LEAST_WEIGHT {
+            return Err(QuantizeError::Vanishing { name: view.name.clone(), largest });
+        }
+    }
+    Ok(IntegerNetwork { input, layers, head, head_biases, head_shift, meaning })
+}
+
+fn check(model: &Model, x: &Sequences) -> Result<(), QuantizeError> {
+    let net = &model.network;
+    if let Some(&value) = model.params.iter().find(|v| !v.is_finite()) {
+        return Err(QuantizeError::NotFinite { value });
+    }
+    if x.dim() != net.input() {
+        return Err(QuantizeError::Dim { found: x.dim(), expected: net.input() });
+    }
+    check_form(net, model.normalizer.mode, &model.initial_state)
+}
+
+/// Whether a network has an integer form, whatever its parameters.
+pub fn check_form(net: &Network, normalize: Normalize, initial: &InitialState) -> Result<(), QuantizeError> {
+    if normalize == Normalize::PerCoordinate {
+        return Err(QuantizeError::PerCoordinate);
+    }
+    if *initial == InitialState::Random {
+        return Err(QuantizeError::RandomState);
+    }
+    if net.layers.len() > MAX_LAYERS {
+        return Err(QuantizeError::Layers { found: net.layers.len(), most: MAX_LAYERS });
+    }
+    let sizes = net.layers.iter().flat_map(|c| [("an input", c.input), ("a number of units", c.hidden)]);
+    for (what, found) in sizes.chain([("a number of outputs", net.outputs)]) {
+        if found > usize::from(u16::MAX) {
+            return Err(QuantizeError::Size { what, found, most: usize::from(u16::MAX) });
+        }
+    }
+    for (layer, cell) in net.layers.iter().enumerate() {
+        // A unit's sums share 32 bits; so do a second factor's and the head's.
+        let read = cell.rank_w.unwrap_or(cell.input) + cell.rank_u.unwrap_or(cell.hidden);
+        let factors = [cell.rank_w.map(|_| cell.input), cell.rank_u.map(|_| cell.hidden)];
+        let found = factors.into_iter().flatten().chain([read, cell.hidden]).max().unwrap_or(0);
+        if found > MOST_TERMS {
+            return Err(QuantizeError::Terms { layer, found, most: MOST_TERMS });
+        }
+        let signed = matches!(cell.gate, Nonlinearity::Tanh | Nonlinearity::QuantTanh);
+        let blends = matches!(cell.kind, CellKind::Ugrnn | CellKind::Gru);
+        let refused = cell.gate == Nonlinearity::Relu || (signed && blends);
+        if cell.kind.declaration().gated && refused {
+            return Err(QuantizeError::Gate { cell: cell.kind, gate: cell.gate });
+        }
+    }
+    Ok(())
+}
+
+/// The most fraction bits with which `largest` fits 16 bits.
+fn bits_for(largest: f32) -> i32 {
+    if largest > 0.0 { (MOST / largest).log2().floor().clamp(-100.0, 100.0) as i32 } else { 30 }
+}
+
+/// `v` with this many fraction bits, saturated.
+fn word(v: f32, bits: i32) -> i16 {
+    scaled(v, bits).round_ties_even().clamp(-32_768.0, MOST) as i16
+}
+
+fn input_scale(model: &Model, ranges: &Ranges, options: &Options) -> Result<InputScale, QuantizeError> {
+    let dim = ranges.features.len();
+    let lsb = match &options.input_lsb {
+        // A front end delivers counts of its own.
+        None if model.audio.is_some() => vec![features::COUNT; dim],
+        None => ranges.features.iter().map(chosen_lsb).collect(),
+        Some(given) => given_lsb(given, &ranges.features)?,
+    };
+    let of = |values: &[f32], d: usize, otherwise: f64| values.get(d).map_or(otherwise, |&v| f64::from(v));
+    let scale = |d: usize| of(&model.normalizer.scale, d, 1.0);
+    let mean = |d: usize| of(&model.normalizer.mean, d, 0.0);
+    // What one count moves the normalised input by.
+    let worth: Vec<f64> = (0..dim).map(|d| f64::from(lsb[d]) * scale(d)).collect();
+    let largest = worth.iter().fold(0f64, |top, &w| top.max(w));
+    let mut bits = bits_for(ranges.input * INPUT_HEADROOM).clamp(0, 14);
+    // The largest factor takes 14 bits; the shift must lie between 0 and 30.
+    let shift_for = |bits: i32| (MOST_FACTOR / (largest * f64::from(bits).exp2())).log2().floor() as i32;
+    while shift_for(bits) < 0 && bits > 0 {
+        bits -= 1;
+    }
+    let shift = shift_for(bits).clamp(0, 30);
+    // Small factors are shifted further, to keep their bits.
+    let scale_of = |d: usize, longer: u16| f64::from(bits + shift + 4 * i32::from(longer)).exp2() * worth[d];
+    let longest = ((30 - shift) / 4).min(3) as u16;
+    let longer: Vec<u16> =
+        (0..dim).map(|d| (0..longest).find(|&k| scale_of(d, k) >= SMALL_FACTOR).unwrap_or(longest)).collect();
+    let mut factors = Vec::with_capacity(dim);
+    for (feature, &k) in longer.iter().enumerate() {
+        let factor = scale_of(feature, k).round();
+        if !(LEAST_FACTOR..=MOST_FACTOR).contains(&factor) {
+            return Err(QuantizeError::Worth { feature, lsb: lsb[feature], worth: worth[feature] });
+        }
+        factors.push(factor as u16 | k << 14);
+    }
+    let offsets: Vec<f64> = (0..dim).map(|d| mean(d) / f64::from(lsb[d]) * scale_of(d, longer[d])).collect();
+    let furthest = offsets.iter().fold(0f64, |top, v| top.max(v.abs()));
+    let offset_shift = (furthest / 32_767.0).log2().ceil().clamp(0.0, 14.0) as u32;
+    let unit = f64::from(offset_shift).exp2();
+    if let Some(feature) = offsets.iter().position(|o| (o / unit).abs() > 32_768.0) {
+        return Err(QuantizeError::Mean { feature, mean: mean(feature) });
+    }
+    let offsets = offsets.iter().map(|o| (o / unit).round().clamp(-32_768.0, 32_767.0) as i16).collect();
+    Ok(InputScale { lsb, offsets, factors, shift: shift as u32, offset_shift, bits: bits as u32 })
+}
+
+/// The largest factor of an input: 14 bits.
+const MOST_FACTOR: f64 = 16_383.0;
+/// A smaller factor is shifted further.
+const SMALL_FACTOR: f64 = 256.0;
+/// The smallest factor that still is a scale.
+const LEAST_FACTOR: f64 = 32.0;
+/// A feature that varies must do so by this many counts.
+const LEAST_COUNTS: f64 = 2.0;
+
+/// Whether counts of these sizes hold the data: the part of quantising that a long training need
+/// not wait for.
+pub fn check_lsb(given: Option<&[f32]>, x: &Sequences) -> Result<(), QuantizeError> {
+    let Some(given) = given else { return Ok(()) };
+    let all: Vec<u32> = (0..x.len() as u32).collect();
+    given_lsb(given, &Feature::all(x, &all)).map(drop)
+}
+
+/// One worth for each feature, with which its counts are neither too many nor too few.
+fn given_lsb(given: &[f32], features: &[Feature]) -> Result<Vec<f32>, QuantizeError> {
+    let dim = features.len();
+    let lsb = match given.len() {
+        1 => vec![given[0]; dim],
+        found if found == dim => given.to_vec(),
+        found => return Err(QuantizeError::LsbCount { found, expected: dim }),
+    };
+    for (feature, (&lsb, seen)) in lsb.iter().zip(features).enumerate() {
+        if !(lsb.is_finite() && lsb > 0.0) {
+            return Err(QuantizeError::Lsb { feature, value: lsb });
+        }
+        let largest = seen.largest();
+        let counts = f64::from(largest) / f64::from(lsb);
+        if counts > 32_768.0 {
+            // Rounded up at the digits that the message shows.
+            let least = f64::from(largest) / 32_767.0 * 1.01;
+            return Err(QuantizeError::TooManyCounts { feature, largest, lsb, counts, least });
+        }
+        let counts = (f64::from(seen.high) - f64::from(seen.low)) / f64::from(lsb);
+        if counts > 0.0 && counts < LEAST_COUNTS && !(seen.whole && counts >= 1.0) {
+            return Err(QuantizeError::TooFewCounts { feature, low: seen.low, high: seen.high, lsb, counts });
+        }
+    }
+    Ok(lsb)
+}
+
+/// Whole numbers are counts already; others get the power of two that uses 16 bits well.
+fn chosen_lsb(feature: &Feature) -> f32 {
+    if feature.whole && feature.largest() <= MOST {
+        return 1.0;
+    }
+    scaled(1.0, -bits_for(feature.largest() * INPUT_HEADROOM))
+}
+
+/// The parameters of one layer.
+struct Tensors<'a> {
+    model: &'a Model,
+    layout: &'a Layout,
+    layer: usize,
+}
+
+/// A matrix with its shifts: what its product's sums have before the last shift.
+struct Scaled {
+    factors: IntegerFactors,
+    inner: i32,
+    /// Fraction bits of the last sums.
+    bits: i32,
+}
+
+impl Tensors<'_> {
+    fn values(&self, name: &str) -> &[f32] {
+        let view = self.layout.view(&format!("layer{}.{name}", self.layer));
+        view.map_or(&[], |view| &self.model.params[view.range()])
+    }
+
+    fn matrix(&self, name: &str) -> IntegerMatrix {
+        let view = self.layout.view(&format!("layer{}.{name}", self.layer));
+        let (rows, cols) = view.map_or((0, 0), |view| (view.rows, view.cols));
+        IntegerMatrix::of(rows, cols, self.values(name))
+    }
+
+    /// W or U, reading values with `bits` fraction bits, `between` the largest between its factors.
+    fn factors(&self, name: char, low_rank: bool, bits: i32, between: f32) -> Scaled {
+        if !low_rank {
+            let first = self.matrix(&name.to_string());
+            let bits = first.grid.exponent + bits;
+            return Scaled { factors: IntegerFactors { first, second: None }, inner: 0, bits };
+        }
+        let (first, second) = (self.matrix(&format!("{name}1")), self.matrix(&format!("{name}2")));
+        let sum_bits = second.grid.exponent + bits;
+        // Sums of the first factor need no more than 30 bits below the point.
+        let most = (30 - first.grid.exponent).min(sum_bits);
+        let between_bits = bits_for(between).min(most).max(sum_bits - 30);
+        let factors = IntegerFactors { first, second: Some(second) };
+        let bits = factors.first.grid.exponent + between_bits;
+        Scaled { factors, inner: sum_bits - between_bits, bits }
+    }
+
+    fn layer(
+        &self,
+        cell: &Cell,
+        input_bits: u32,
+        ranges: &LayerRanges,
+        headroom: f32,
+    ) -> Result<IntegerLayer, QuantizeError> {
+        let value_bits = if cell.update == Nonlinearity::Relu { 11 } else { 15 };
+        let signed = matches!(cell.gate, Nonlinearity::Tanh | Nonlinearity::QuantTanh);
+        let most_state = match cell.kind {
+            CellKind::FastGrnn => value_bits - if signed { 2 } else { 1 },
+            _ => value_bits,
+        };
+        let state = bits_for(ranges.state.room(headroom)).clamp(0, 14.min(most_state));
+        let w =
+            self.factors('w', cell.rank_w.is_some(), input_bits as i32, ranges.projected_w.room(headroom));
+        let u = self.factors('u', cell.rank_u.is_some(), state, ranges.projected_u.room(headroom));
+        let wide = [cell.gate, cell.update].contains(&Nonlinearity::QuantSigm4);
+        let mut sums = 14.min(w.bits).min(u.bits);
+        if wide {
+            sums = sums.min(13);
+        }
+        if cell.kind == CellKind::Gru {
+            sums = sums.min(bits_for(ranges.recurrent.room(headroom)));
+        }
+        let biases: Vec<&[f32]> =
+            cell.params().iter().filter(|p| p.role == Role::Bias).map(|p| self.values(p.name)).collect();
+        let largest_bias = biases.iter().copied().flatten().fold(0f32, |top, b| top.max(b.abs()));
+        let mut why = format!("{sums} fraction bits are fewer than 4");
+        while sums >= 4 {
+            let bias = (sums - bits_for(largest_bias)).clamp(0, 14);
+            let terms = [(&w, w.bits - sums), (&u, u.bits - sums)];
+            match overflow(&terms, bias) {
+                Some(what) => why = what,
+                None => {
+                    let memory =
+                        bits_for(ranges.memory.room(headroom)).clamp(0, 14.min(value_bits - 1).min(sums));
+                    let memory = if cell.kind == CellKind::Lstm { memory } else { 0 };
+                    let number = |v: i32| v as u32;
+                    let shifts = Shifts {
+                        sums: number(sums),
+                        state: number(state),
+                        memory: number(memory),
+                        bias: number(bias),
+                        w2: number(w.inner),
+                        w1: number(w.bits - sums),
+                        u2: number(u.inner),
+                        u1: number(u.bits - sums),
+                    };
+                    let rounded = |b: &&[f32]| b.iter().map(|&v| word(v, sums - bias)).collect();
+                    let (biases, scalars) = (biases.iter().map(rounded).collect(), self.scalars(cell));
+                    let (w, u) = (w.factors, u.factors);
+                    return Ok(IntegerLayer { shifts, w, u, biases, cell: cell.clone(), ..scalars });
+                }
+            }
+            sums -= 1;
+        }
+        Err(QuantizeError::NoScale { layer: self.layer, why })
+    }
+
+    /// A layer of nothing but α, β, ζ and ν.
+    fn scalars(&self, cell: &Cell) -> IntegerLayer {
+        let sigmoid = |raw: f32| Nonlinearity::Sigmoid.value(f64::from(raw));
+        let values = |name: &str| -> Vec<f64> {
+            match cell.scalars.mode(name) {
+                Scalar::Learnt => self.values(name).iter().map(|&raw| sigmoid(raw)).collect(),
+                Scalar::Fixed(value) => vec![f64::from(value)],
+                Scalar::Tied => self.values("alpha").iter().map(|&raw| 1.0 - sigmoid(raw)).collect(),
+            }
+        };
+        let whole = |v: f64, one: f64| (v * one).round().clamp(0.0, one) as u16;
+        let one = |name: &str, unit: f64| values(name).first().map_or(0, |&v| whole(v, unit));
+        let mut alpha: Vec<u16> = Vec::new();
+        if matches!(cell.kind, CellKind::FastRnn | CellKind::FastRnnVector) {
+            alpha = values("alpha").into_iter().map(|v| whole(v, 32_768.0)).collect();
+            if cell.kind == CellKind::FastRnnVector && alpha.len() == 1 {
+                alpha = vec![alpha[0]; cell.hidden];
+            }
+        }
+        let tied_alpha = cell.scalars.beta == Scalar::Tied && cell.scalars.alpha != Scalar::Learnt;
+        let beta = match (cell.scalars.alpha, tied_alpha) {
+            (Scalar::Fixed(alpha), true) => whole(1.0 - f64::from(alpha), 32_768.0),
+            _ => one("beta", 32_768.0),
+        };
+        let none = || IntegerFactors { first: IntegerMatrix::of(0, 0, &[]), second: None };
+        IntegerLayer {
+            cell: cell.clone(),
+            shifts: Shifts::default(),
+            w: none(),
+            u: none(),
+            biases: Vec::new(),
+            alpha,
+            beta: if cell.kind == CellKind::FastRnn { beta } else { 0 },
+            zeta: one("zeta", 16_384.0),
+            nu: one("nu", 16_384.0),
+            start: Vec::new(),
+        }
+    }
+}
+
+/// The condition of the document's last section that these shifts break, if any.
+fn overflow(terms: &[(&Scaled, i32)], bias: i32) -> Option<String> {
+    let cols = |s: &Scaled| s.factors.first.cols as u64;
+    let mut products = (1u64 << (15 + bias)) + (1 << 17);
+    let mut all = 0;
+    let mut longest = 0;
+    for &(matrix, shift) in terms {
+        if !(0..=30).contains(&shift) {
+            return Some(format!("a shift of {shift}"));
+        }
+        let inner = matrix.factors.second.as_ref().map_or(0, |second| second.rows as u64);
+        for (terms, shift) in [(inner, matrix.inner), (cols(matrix), shift)] {
+            if (terms << 22) + (1 << shift) >= 1 << 31 {
+                return Some(format!("a sum of {terms} products"));
+            }
+        }
+        products += (cols(matrix) << 22) >> shift;
+        all += cols(matrix);
+        longest = longest.max(shift);
+    }
+    if products >= 1 << 30 || (all << 22) + (1 << longest) >= 1 << 31 {
+        return Some(format!("{all} values read by a unit"));
+    }
+    None
+}
+
+/// The head on a grid whose scores leave room for its biases.
+fn head(model: &Model, layout: &Layout, state_bits: i32) -> (IntegerMatrix, Vec<i16>, u32) {
+    let of = |name: &str| layout.view(name).map_or(&[][..], |view| &model.params[view.range()]);
+    let (rows, cols) = (model.network.outputs, model.network.hidden());
+    let mut matrix = IntegerMatrix::of(rows, cols, of("head.w"));
+    let largest = of("head.b").iter().fold(0f32, |top, b| top.max(b.abs()));
+    let shift = |grid: super::Grid| grid.exponent + state_bits - bits_for(largest);
+    let overflows = |shift: i32| ((cols as u64) << 22) + (1 << (15 + shift.clamp(0, 14))) >= 1 << 31;
+    while (shift(matrix.grid) > 14 || overflows(shift(matrix.grid)))
+        && matrix.grid.exponent > super::Grid::COARSEST
+    {
+        let grid = super::Grid { exponent: matrix.grid.exponent - 1 };
+        matrix = IntegerMatrix::on(grid, rows, cols, of("head.w"));
+    }
+    let head_shift = shift(matrix.grid).clamp(0, 14);
+    let bits = matrix.grid.exponent + state_bits - head_shift;
+    let biases = of("head.b").iter().map(|&b| word(b, bits)).collect();
+    (matrix, biases, head_shift as u32)
+}

@@ -1,0 +1,168 @@
+//! An integer network as the vectors read it: weights packed once, constants in 32 bits.
+
+use super::super::model::HostModel;
+use super::curve::offset;
+use fastgrnn_engine::simd::int::{Rows, Table};
+use fastgrnn_runtime::int::{Kind, Layer, Matrix, Nonlinearity, Shifts};
+
+/// A network, ready for groups of sequences.
+pub(super) struct Plan {
+    pub(super) input: InputPlan,
+    pub(super) layers: Vec<LayerPlan>,
+    pub(super) head: Rows,
+    pub(super) head_biases: Vec<i32>,
+    /// The table of the smooth nonlinearities; zeros if there is none.
+    pub(super) table: Table,
+}
+
+/// How values become the first layer's input.
+pub(super) struct InputPlan {
+    /// What a count of each feature is worth.
+    pub(super) lsb: Vec<f32>,
+    /// How counts of each feature are normalised, for an even number of them.
+    pub(super) scales: Vec<FeatureScale>,
+}
+
+/// `R(n · factor − offset, shift)`
+#[derive(Clone, Copy, Default)]
+pub(super) struct FeatureScale {
+    pub(super) factor: i32,
+    /// The rounding's half less the offset.
+    pub(super) added: i32,
+    pub(super) shift: u32,
+}
+
+/// A layer.
+pub(super) struct LayerPlan {
+    pub(super) kind: Kind,
+    pub(super) hidden: usize,
+    pub(super) gate: Nonlinearity,
+    pub(super) update: Nonlinearity,
+    pub(super) shifts: Shifts,
+    pub(super) w: FactorsPlan,
+    pub(super) u: FactorsPlan,
+    /// The biases of each unit, their shift and the nonlinearity's [`offset`] applied.
+    pub(super) biases: Vec<[i32; 4]>,
+    /// α of each unit.
+    pub(super) alpha: Vec<i32>,
+    pub(super) beta: i32,
+    pub(super) zeta: i32,
+    pub(super) nu: i32,
+    /// The state to start from.
+    pub(super) start: Vec<i16>,
+}
+
+/// A full matrix, or two factors; the first factor is cut into blocks of `hidden` rows.
+pub(super) struct FactorsPlan {
+    pub(super) first: Vec<Rows>,
+    pub(super) second: Option<Rows>,
+}
+
+impl Plan {
+    pub(super) fn new(model: &HostModel, lsb: &[f32]) -> Self {
+        let mut scales: Vec<FeatureScale> = Vec::new();
+        for d in 0..model.inputs() {
+            let (offset, factor, shift) = model.input_scale(d);
+            scales.push(FeatureScale { factor, added: ((1 << shift) >> 1) - offset, shift });
+        }
+        // A feature that is not there is 0.
+        scales.resize(scales.len().next_multiple_of(2), FeatureScale::default());
+        let input = InputPlan { lsb: lsb.to_vec(), scales };
+        let head = model.head();
+        let table = |i: usize| if model.has_table() { model.table(i) } else { 0 };
+        Self {
+            input,
+            layers: model.layers().iter().map(LayerPlan::new).collect(),
+            head: Rows::new(head.rows(), head.cols(), |each| head.for_each(each)),
+            head_biases: (0..model.outputs()).map(|k| model.head_bias(k)).collect(),
+            table: Table::new(table),
+        }
+    }
+
+    pub(super) fn inputs(&self) -> usize {
+        self.input.lsb.len()
+    }
+
+    pub(super) fn outputs(&self) -> usize {
+        self.head_biases.len()
+    }
+
+    pub(super) fn layers(&self) -> usize {
+        self.layers.len()
+    }
+}
+
+impl LayerPlan {
+    fn new(layer: &Layer) -> Self {
+        let (kind, hidden) = (layer.kind(), layer.hidden());
+        let has_alpha = matches!(kind, Kind::FastRnn | Kind::FastRnnVector);
+        let units = || 0..hidden;
+        let (shifts, vectors) = (*layer.shifts(), layer.bias_vectors());
+        let bias = |vector: usize, unit: usize| {
+            if vector >= vectors {
+                return 0;
+            }
+            let offset = match before(kind, vector) {
+                Before::Gate => offset(layer.gate(), shifts.sums),
+                Before::Update => offset(layer.update(), shifts.sums),
+                Before::Neither => 0,
+            };
+            layer.bias(vector, unit) + offset
+        };
+        Self {
+            kind,
+            hidden,
+            gate: layer.gate(),
+            update: layer.update(),
+            shifts,
+            w: FactorsPlan::new(layer.w(), hidden),
+            u: FactorsPlan::new(layer.u(), hidden),
+            biases: units().map(|k| [0, 1, 2, 3].map(|v| bias(v, k))).collect(),
+            alpha: units().map(|k| if has_alpha { layer.alpha(k) } else { 0 }).collect(),
+            beta: layer.beta(),
+            zeta: layer.zeta(),
+            nu: layer.nu(),
+            start: (0..layer.state_len()).map(|i| layer.start(i)).collect(),
+        }
+    }
+}
+
+/// The nonlinearity that follows a bias.
+enum Before {
+    Gate,
+    Update,
+    /// A GRU's product in between.
+    Neither,
+}
+
+fn before(kind: Kind, vector: usize) -> Before {
+    match (kind, vector) {
+        (Kind::Rnn | Kind::FastRnn | Kind::FastRnnVector, _) => Before::Update,
+        (Kind::FastGrnn | Kind::Ugrnn, 1) | (Kind::Gru | Kind::Lstm, 2) => Before::Update,
+        (Kind::Gru, 3) => Before::Neither,
+        _ => Before::Gate,
+    }
+}
+
+impl FactorsPlan {
+    fn new((first, second): (Matrix, Option<Matrix>), hidden: usize) -> Self {
+        let block = |b: usize| {
+            Rows::new(hidden, first.cols(), |each| {
+                first.for_each(|row, col, value| {
+                    if row / hidden == b {
+                        each(row % hidden, col, value);
+                    }
+                });
+            })
+        };
+        let transposed = |m: Matrix| {
+            Rows::new(m.cols(), m.rows(), |each| m.for_each(|row, col, value| each(col, row, value)))
+        };
+        Self { first: (0..first.rows() / hidden).map(block).collect(), second: second.map(transposed) }
+    }
+
+    /// Entries between the factors, 0 if the matrix is full.
+    pub(super) fn rank(&self) -> usize {
+        self.second.as_ref().map_or(0, Rows::rows)
+    }
+}

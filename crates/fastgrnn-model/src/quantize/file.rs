@@ -1,0 +1,291 @@
+//! Integer models as safetensors files: int8 weights, int16 biases, scales in the metadata.
+
+use super::{Grid, InputScale, IntegerFactors, IntegerLayer, IntegerMatrix, IntegerModel, IntegerNetwork};
+use crate::model::{ModelError, ModelProblem, Opened, Task, Tensor, load_file, write_file, write_tensors};
+use fastgrnn_core::cells::{Cell, CellKind, Role};
+use fastgrnn_core::net::Loss;
+use fastgrnn_runtime::int::{Meaning, Shifts};
+use safetensors::tensor::Dtype;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// What the metadata of an integer model hold besides a float model's.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scales {
+    input_bits: u32,
+    input_shift: u32,
+    offset_shift: u32,
+    layers: Vec<LayerScales>,
+    head_grid: Grid,
+    head_shift: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LayerScales {
+    sums: u32,
+    state: u32,
+    memory: u32,
+    bias: u32,
+    w2: u32,
+    w1: u32,
+    u2: u32,
+    u1: u32,
+    /// In the order of the layer's matrices.
+    grids: Vec<Grid>,
+    /// Whether a state to start from is stored.
+    start: bool,
+}
+
+const LSB: &str = "input.lsb";
+const OFFSET: &str = "input.offset";
+const FACTOR: &str = "input.factor";
+
+/// Stored scalars of a cell: name, entries.
+fn scalars(cell: &Cell) -> Vec<(&'static str, usize)> {
+    match cell.kind {
+        CellKind::FastRnn => vec![("alpha", 1), ("beta", 1)],
+        CellKind::FastRnnVector => vec![("alpha", cell.hidden), ("zeta", 1), ("nu", 1)],
+        CellKind::FastGrnn => vec![("zeta", 1), ("nu", 1)],
+        CellKind::Rnn | CellKind::Ugrnn | CellKind::Gru | CellKind::Lstm => Vec::new(),
+    }
+}
+
+impl IntegerLayer {
+    /// Stored α, β, ζ, ν: name and entries, 2 bytes each.
+    pub fn stored_scalars(&self) -> impl Iterator<Item = (&'static str, usize)> {
+        scalars(&self.cell).into_iter()
+    }
+}
+
+impl IntegerModel {
+    /// The model as the bytes of a file; the same bytes for the same model.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, ModelProblem> {
+        let network = &self.network;
+        let input = &network.input;
+        let dim = input.lsb.len();
+        let words = |values: &[i16]| values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>();
+        let unsigned = |values: &[u16]| values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>();
+        let lsb = input.lsb.iter().flat_map(|v| v.to_le_bytes()).collect();
+        let mut tensors = vec![
+            Tensor::new(LSB, Dtype::F32, vec![dim], lsb),
+            Tensor::new(OFFSET, Dtype::I16, vec![dim], words(&input.offsets)),
+            Tensor::new(FACTOR, Dtype::U16, vec![dim], unsigned(&input.factors)),
+        ];
+        let matrix = |name: String, m: &IntegerMatrix| {
+            let bytes = m.entries.iter().map(|&v| v as u8).collect();
+            Tensor::new(name, Dtype::I8, vec![m.rows, m.cols], bytes)
+        };
+        for (i, layer) in network.layers.iter().enumerate() {
+            let mut matrices = layer.w.matrices().chain(layer.u.matrices());
+            let mut biases = layer.biases.iter();
+            for p in layer.cell.params() {
+                let name = format!("layer{i}.{}", p.name);
+                match p.role {
+                    Role::Weight => tensors.extend(matrices.next().map(|m| matrix(name, m))),
+                    Role::Bias => tensors.extend(
+                        biases.next().map(|b| Tensor::new(name, Dtype::I16, vec![b.len()], words(b))),
+                    ),
+                    Role::Raw => {}
+                }
+            }
+            for (name, entries) in scalars(&layer.cell) {
+                let values = match name {
+                    "alpha" => layer.alpha.clone(),
+                    "beta" => vec![layer.beta],
+                    "zeta" => vec![layer.zeta],
+                    _ => vec![layer.nu],
+                };
+                let bytes = unsigned(&values);
+                tensors.push(Tensor::new(format!("layer{i}.{name}"), Dtype::U16, vec![entries], bytes));
+            }
+            if !layer.start.is_empty() {
+                let shape = vec![layer.start.len()];
+                tensors.push(Tensor::new(format!("layer{i}.start"), Dtype::I16, shape, words(&layer.start)));
+            }
+        }
+        tensors.push(matrix("head.w".into(), &network.head));
+        let biases = words(&network.head_biases);
+        tensors.push(Tensor::new("head.b", Dtype::I16, vec![network.head_biases.len()], biases));
+        write_tensors(&self.model, tensors, Some(self.scales()), self.detector().cloned())
+    }
+
+    fn scales(&self) -> Scales {
+        let network = &self.network;
+        let layers = network.layers.iter().map(|layer| {
+            let Shifts { sums, state, memory, bias, w2, w1, u2, u1 } = layer.shifts;
+            let grids = layer.w.matrices().chain(layer.u.matrices()).map(|m| m.grid).collect();
+            let start = !layer.start.is_empty();
+            LayerScales { sums, state, memory, bias, w2, w1, u2, u1, grids, start }
+        });
+        Scales {
+            input_bits: network.input.bits,
+            input_shift: network.input.shift,
+            offset_shift: network.input.offset_shift,
+            layers: layers.collect(),
+            head_grid: network.head.grid,
+            head_shift: network.head_shift,
+        }
+    }
+
+    /// Reads the bytes of an integer model's file, which may be anything.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, ModelProblem> {
+        Self::read(Opened::new(bytes)?)
+    }
+
+    pub(crate) fn read(mut file: Opened<'_>) -> Result<Self, ModelProblem> {
+        let Some(scales) = file.scales().cloned() else { return Err(ModelProblem::NotInteger) };
+        let detector = file.detector().cloned();
+        let about = file.network().clone();
+        file.check_integer()?;
+        let wrong = |what: &str| ModelProblem::Metadata { what: format!("integer scales: {what}") };
+        if scales.layers.len() != about.layers.len() {
+            return Err(wrong("they are of another number of layers"));
+        }
+        let dim = about.input();
+        let input = InputScale {
+            lsb: file.floats(LSB, vec![dim])?,
+            offsets: file.words(OFFSET, dim)?,
+            factors: file.unsigned(FACTOR, dim)?,
+            shift: byte(scales.input_shift)?,
+            offset_shift: byte(scales.offset_shift)?,
+            bits: byte(scales.input_bits)?,
+        };
+        if input.lsb.iter().any(|v| *v <= 0.0) {
+            return Err(wrong("a count must be worth more than 0"));
+        }
+        let mut layers = Vec::new();
+        for (i, (cell, scales)) in about.layers.iter().zip(&scales.layers).enumerate() {
+            layers.push(read_layer(&mut file, i, cell, scales)?);
+        }
+        let (outputs, hidden) = (about.outputs, about.hidden());
+        let head = read_matrix(&mut file, "head.w", outputs, hidden, scales.head_grid)?;
+        let head_biases = file.words("head.b", outputs)?;
+        let model = file.finish(Vec::new())?;
+        let meaning = meaning(&model.task, model.loss, outputs);
+        let head_shift = byte(scales.head_shift)?;
+        let network = IntegerNetwork { input, layers, head, head_biases, head_shift, meaning };
+        if !(-8..=34).contains(&network.score_bits()) {
+            return Err(wrong("scores with fewer than -8 or more than 34 fraction bits"));
+        }
+        let mut integer =
+            Self::new(&model, network).map_err(|e| ModelProblem::Metadata { what: e.to_string() })?;
+        integer.set_detector(detector).map_err(|e| ModelProblem::Metadata { what: e.to_string() })?;
+        Ok(integer)
+    }
+
+    /// Writes the model file, whole or not at all.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), ModelError> {
+        write_file(path.as_ref(), self.to_bytes())
+    }
+
+    /// Reads an integer model's file, which may be anything.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self, ModelError> {
+        load_file(path.as_ref(), Self::from_bytes)
+    }
+}
+
+/// What the scores of a task mean.
+pub(super) fn meaning(task: &Task, loss: Loss, outputs: usize) -> Meaning {
+    match (task, loss) {
+        (Task::Values { .. }, _) => Meaning::Values,
+        (_, Loss::BinaryCrossEntropy) if outputs == 1 => Meaning::Binary,
+        (_, Loss::BinaryCrossEntropy) => Meaning::OneAgainstAll,
+        _ => Meaning::Classes,
+    }
+}
+
+/// A scale, which an image holds in a byte; the image's reader checks its range.
+fn byte(value: u32) -> Result<u32, ModelProblem> {
+    let what = || format!("integer scales: {value} is no shift");
+    if value <= 30 { Ok(value) } else { Err(ModelProblem::Metadata { what: what() }) }
+}
+
+fn grid(grid: Grid) -> Result<Grid, ModelProblem> {
+    match grid.exponent {
+        Grid::COARSEST..=Grid::FINEST => Ok(grid),
+        other => Err(ModelProblem::Metadata { what: format!("integer scales: a grid exponent of {other}") }),
+    }
+}
+
+fn read_matrix(
+    file: &mut Opened<'_>,
+    name: &str,
+    rows: usize,
+    cols: usize,
+    on: Grid,
+) -> Result<IntegerMatrix, ModelProblem> {
+    let entries = file.bytes(name, Dtype::I8, vec![rows, cols])?.iter().map(|&b| b as i8).collect();
+    Ok(IntegerMatrix { rows, cols, entries, grid: grid(on)? })
+}
+
+fn read_layer(
+    file: &mut Opened<'_>,
+    i: usize,
+    cell: &Cell,
+    scales: &LayerScales,
+) -> Result<IntegerLayer, ModelProblem> {
+    let wrong =
+        |what: String| ModelProblem::Metadata { what: format!("integer scales of layer {i}: {what}") };
+    let mut matrices = Vec::new();
+    let mut biases = Vec::new();
+    let params = cell.params();
+    let weights = params.iter().filter(|p| p.role == Role::Weight).count();
+    if scales.grids.len() != weights {
+        return Err(wrong(format!("{} grids for {weights} matrices", scales.grids.len())));
+    }
+    let mut grids = scales.grids.iter();
+    for p in &params {
+        let name = format!("layer{i}.{}", p.name);
+        match (p.role, grids.as_slice()) {
+            (Role::Weight, [on, ..]) => {
+                matrices.push(read_matrix(file, &name, p.rows, p.cols, *on)?);
+                grids.next();
+            }
+            (Role::Bias, _) => biases.push(file.words(&name, p.rows)?),
+            _ => {}
+        }
+    }
+    let mut matrices = matrices.into_iter();
+    let mut factors = |low_rank: bool| {
+        let first = matrices.next().ok_or_else(|| wrong("a matrix is missing".into()))?;
+        let second = if low_rank { matrices.next() } else { None };
+        Ok::<_, ModelProblem>(IntegerFactors { first, second })
+    };
+    let (w, u) = (factors(cell.rank_w.is_some())?, factors(cell.rank_u.is_some())?);
+    let mut layer = IntegerLayer {
+        cell: cell.clone(),
+        shifts: Shifts {
+            sums: byte(scales.sums)?,
+            state: byte(scales.state)?,
+            memory: byte(scales.memory)?,
+            bias: byte(scales.bias)?,
+            w2: byte(scales.w2)?,
+            w1: byte(scales.w1)?,
+            u2: byte(scales.u2)?,
+            u1: byte(scales.u1)?,
+        },
+        w,
+        u,
+        biases,
+        alpha: Vec::new(),
+        beta: 0,
+        zeta: 0,
+        nu: 0,
+        start: Vec::new(),
+    };
+    for (name, entries) in scalars(cell) {
+        let values = file.unsigned(&format!("layer{i}.{name}"), entries)?;
+        match name {
+            "alpha" => layer.alpha = values,
+            "beta" => layer.beta = values[0],
+            "zeta" => layer.zeta = values[0],
+            _ => layer.nu = values[0],
+        }
+    }
+    if scales.start {
+        layer.start = file.words(&format!("layer{i}.start"), cell.state_len())?;
+    }
+    Ok(layer)
+}

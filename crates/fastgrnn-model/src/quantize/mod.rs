@@ -1,0 +1,37 @@
+//! From a float model to one that computes in integers only.
+//!
+//! `docs/integer-arithmetic.md` in the repository specifies what every integer means. The steps:
+//! [`quantize`] runs a float model on recorded data, chooses every scale and rounds; the result,
+//! an [`IntegerModel`], holds the integers as data ([`IntegerNetwork`]) and as the image that a
+//! device stores, and predicts with the device's bits.
+
+mod analytic;
+mod build;
+mod calibrate;
+mod detector;
+mod engine;
+mod error;
+mod file;
+mod grid;
+mod image;
+mod matrices;
+mod model;
+mod network;
+mod saturation;
+mod size;
+mod threshold;
+
+pub use analytic::{image_bytes, kept_entries};
+pub use build::Options;
+pub use build::{check_form, check_lsb};
+pub use detector::{Detector, DetectorProblem, REST, Reset};
+pub use engine::{IntegerEngine, IntegerScores};
+pub use error::QuantizeError;
+pub use file::Scales;
+pub use grid::Grid;
+pub use image::sigmoid_table;
+pub use matrices::MatrixSize;
+pub use model::{HostModel, IntegerModel, quantize};
+pub use network::{InputScale, IntegerFactors, IntegerLayer, IntegerMatrix, IntegerNetwork};
+pub use saturation::{SaturationRow, Saturations};
+pub use size::{Sizes, paper_way};

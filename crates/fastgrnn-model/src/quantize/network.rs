@@ -1,0 +1,178 @@
+//! An integer network as data: what the device image holds, and the grids its integers stand on.
+
+use super::Grid;
+use fastgrnn_core::cells::{Cell, Nonlinearity, Role};
+use fastgrnn_core::net::Network;
+use fastgrnn_runtime::int::{Meaning, Shifts};
+
+/// A matrix of bytes, row by row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IntegerMatrix {
+    /// Rows.
+    pub rows: usize,
+    /// Columns.
+    pub cols: usize,
+    /// The entries, row by row.
+    pub entries: Vec<i8>,
+    /// What an entry is worth.
+    pub grid: Grid,
+}
+
+impl IntegerMatrix {
+    /// `values` (`rows × cols`) on the grid that serves them best.
+    pub fn of(rows: usize, cols: usize, values: &[f32]) -> Self {
+        Self::on(Grid::of(values), rows, cols, values)
+    }
+
+    /// `values` (`rows × cols`) on a given grid.
+    pub fn on(grid: Grid, rows: usize, cols: usize, values: &[f32]) -> Self {
+        Self { rows, cols, entries: values.iter().map(|&v| grid.byte(v)).collect(), grid }
+    }
+
+    /// Entries that are not 0.
+    pub fn nonzero(&self) -> usize {
+        self.entries.iter().filter(|&&v| v != 0).count()
+    }
+}
+
+/// A full matrix, or two factors.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IntegerFactors {
+    /// The matrix, or its first factor (`rows × rank`).
+    pub first: IntegerMatrix,
+    /// The second factor (`inputs × rank`).
+    pub second: Option<IntegerMatrix>,
+}
+
+impl IntegerFactors {
+    /// The matrices, the first factor first.
+    pub fn matrices(&self) -> impl Iterator<Item = &IntegerMatrix> {
+        std::iter::once(&self.first).chain(&self.second)
+    }
+}
+
+/// A layer in integers. Names and meanings as in `docs/integer-arithmetic.md`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IntegerLayer {
+    /// Cell, sizes, ranks and nonlinearities.
+    pub cell: Cell,
+    /// The scales.
+    pub shifts: Shifts,
+    /// W.
+    pub w: IntegerFactors,
+    /// U.
+    pub u: IntegerFactors,
+    /// Bias vectors in the cell's order.
+    pub biases: Vec<Vec<i16>>,
+    /// α of FastRNN (one) and FastRNN-vector (one a unit), 15 fraction bits.
+    pub alpha: Vec<u16>,
+    /// β of FastRNN, 15 fraction bits.
+    pub beta: u16,
+    /// ζ, 14 fraction bits.
+    pub zeta: u16,
+    /// ν, 14 fraction bits.
+    pub nu: u16,
+    /// The state to start from (h, then an LSTM's c); empty for 0.
+    pub start: Vec<i16>,
+}
+
+/// How counts become the network's input.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InputScale {
+    /// What one count of each feature is worth, in the data's units.
+    pub lsb: Vec<f32>,
+    /// Offsets o_d.
+    pub offsets: Vec<i16>,
+    /// Factors f_d.
+    pub factors: Vec<u16>,
+    /// s_x.
+    pub shift: u32,
+    /// s_n.
+    pub offset_shift: u32,
+    /// Fraction bits of the normalised input.
+    pub bits: u32,
+}
+
+/// A whole network in integers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IntegerNetwork {
+    /// The input's scale.
+    pub input: InputScale,
+    /// The layers, the one that reads the input first.
+    pub layers: Vec<IntegerLayer>,
+    /// The head's matrix.
+    pub head: IntegerMatrix,
+    /// The head's biases.
+    pub head_biases: Vec<i16>,
+    /// s_o.
+    pub head_shift: u32,
+    /// What scores mean.
+    pub meaning: Meaning,
+}
+
+impl IntegerNetwork {
+    /// Fraction bits of scores, F_s.
+    pub fn score_bits(&self) -> i32 {
+        self.head.grid.exponent + self.layers.last().map_or(0, |l| l.shifts.state as i32)
+    }
+
+    /// All matrices of the layers and the head's.
+    pub fn matrices(&self) -> impl Iterator<Item = &IntegerMatrix> {
+        let of_layers = self.layers.iter().flat_map(|l| l.w.matrices().chain(l.u.matrices()));
+        of_layers.chain([&self.head])
+    }
+
+    /// The parameters as the float engine would use them, in the layout of `network`.
+    ///
+    /// Weights and biases are exactly what the integers stand for. α, β, ζ and ν are stored before
+    /// their sigmoid, so they come back to within rounding.
+    pub(super) fn params(&self, network: &Network) -> Vec<f32> {
+        let mut params = Vec::with_capacity(network.layout().len());
+        let values = |m: &IntegerMatrix| m.entries.iter().map(|&b| m.grid.value(b)).collect::<Vec<_>>();
+        for layer in &self.layers {
+            for matrix in layer.w.matrices().chain(layer.u.matrices()) {
+                params.extend(values(matrix));
+            }
+            let bias_bits = layer.shifts.sums as i32 - layer.shifts.bias as i32;
+            let mut biases = layer.biases.iter();
+            for p in layer.cell.params() {
+                match p.role {
+                    Role::Weight => {}
+                    Role::Bias => {
+                        let own = biases.next().map_or(&[][..], Vec::as_slice);
+                        params.extend(own.iter().map(|&b| scaled(f32::from(b), -bias_bits)));
+                    }
+                    Role::Raw => params.extend(layer.scalars(p.name).into_iter().map(before_sigmoid)),
+                }
+            }
+        }
+        params.extend(values(&self.head));
+        let bits = self.score_bits() - self.head_shift as i32;
+        params.extend(self.head_biases.iter().map(|&b| scaled(f32::from(b), -bits)));
+        params
+    }
+}
+
+impl IntegerLayer {
+    /// α, β, ζ or ν as numbers.
+    fn scalars(&self, name: &str) -> Vec<f32> {
+        let of = |v: u16, bits: i32| scaled(f32::from(v), -bits);
+        match name {
+            "alpha" => self.alpha.iter().map(|&a| of(a, 15)).collect(),
+            "beta" => vec![of(self.beta, 15)],
+            "zeta" => vec![of(self.zeta, 14)],
+            _ => vec![of(self.nu, 14)],
+        }
+    }
+}
+
+/// `v · 2^bits`
+pub(super) fn scaled(v: f32, bits: i32) -> f32 {
+    v * (bits as f32).exp2()
+}
+
+/// What gives `value` through the sigmoid, as far as f32 can tell.
+fn before_sigmoid(value: f32) -> f32 {
+    let value = f64::from(value).clamp(1e-7, 1.0 - 1e-7);
+    Nonlinearity::Sigmoid.inverse(value) as f32
+}

@@ -1,0 +1,186 @@
+//! The threshold of an integer model: an offset on the grid of the head's biases.
+//!
+//! The class is that of the largest score, so an offset taken off the positive class's bias is a
+//! threshold, exactly, as long as it is a whole number of bias steps. It is chosen among those,
+//! with the scores that the integers give, so that what validation saw is what a device does.
+
+use super::{IntegerModel, IntegerNetwork, QuantizeError};
+use crate::model::best_cut;
+use fastgrnn_data::data::{Examples, Labels};
+
+/// The longest shift of a bias.
+const LONGEST: u32 = 14;
+
+impl IntegerModel {
+    /// This model with the threshold that gives the positive class the best F1 on the examples at
+    /// `indices`, and the offset that this takes, in the units of a float model's scores. Nothing
+    /// where the model has no positive class or no offset finds one.
+    pub fn with_best_threshold(
+        &self,
+        examples: &Examples,
+        indices: &[u32],
+        threads: usize,
+    ) -> Result<Option<(Self, f64)>, QuantizeError> {
+        let (Some(positive), Labels::Class { index, .. }) = (self.model.positive(), &examples.y) else {
+            return Ok(None);
+        };
+        let truth: Vec<bool> = indices.iter().map(|&i| index[i as usize] as usize == positive).collect();
+        let scores = self.scores(&examples.x, indices, threads).scores;
+        let margin = |row: &[i32]| match row {
+            [one] if positive == 1 => f64::from(*one),
+            [one] => -f64::from(*one),
+            row => f64::from(row[positive]) - f64::from(row[1 - positive]),
+        };
+        let margins: Vec<f64> = scores.chunks_exact(self.network.head.rows).map(margin).collect();
+        for shift in self.network.head_shift..=LONGEST {
+            let Some(base) = self.network.lowered(positive, shift, 0) else { continue };
+            // Biases of a coarser step are rounded, and margins with them.
+            let moved = base.advantage(positive) - self.network.advantage(positive);
+            let margins: Vec<f64> = margins.iter().map(|m| m + moved as f64).collect();
+            let unit = f64::from(shift).exp2();
+            let between = |low: f64, high: f64| {
+                let step = ((low + high) / 2.0 / unit).round() * unit;
+                (low < step && step < high).then_some(step)
+            };
+            let Some(cut) = best_cut(&margins, &truth, between) else { return Ok(None) };
+            if let Some(network) = base.lowered(positive, shift, (cut.offset / unit) as i64) {
+                let offset = cut.offset * f64::from(-self.network.score_bits()).exp2();
+                return Ok(Some((self.with_network(network, offset)?, offset)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// This model with `offset`, in the units of a float model's scores, taken off its positive
+    /// class: as near as the biases have it.
+    pub fn with_offset(&self, offset: f64) -> Result<Self, QuantizeError> {
+        let Some(positive) = self.model.positive() else { return Ok(self.clone()) };
+        let of_scores = offset * f64::from(self.network.score_bits()).exp2();
+        for shift in self.network.head_shift..=LONGEST {
+            let steps = (of_scores / f64::from(shift).exp2()).round() as i64;
+            if let Some(network) = self.network.lowered(positive, shift, steps) {
+                return self.with_network(network, offset);
+            }
+        }
+        Ok(self.clone())
+    }
+
+    fn with_network(&self, network: IntegerNetwork, offset: f64) -> Result<Self, QuantizeError> {
+        let mut model = self.model.clone();
+        model.set_threshold(offset);
+        Self::new(&model, network)
+    }
+}
+
+impl IntegerNetwork {
+    /// What the biases give the positive class beyond the other one.
+    fn advantage(&self, positive: usize) -> i64 {
+        let bias = |k: usize| i64::from(self.head_biases[k]) << self.head_shift;
+        match (self.head_biases.len(), positive) {
+            (1, 1) => bias(0),
+            (1, _) => -bias(0),
+            _ => bias(positive) - bias(1 - positive),
+        }
+    }
+
+    /// The network with biases in steps of `2^shift`, that of class `positive` lowered by `steps`
+    /// of them. Nothing where that does not fit 16 bits, or a sum 32.
+    fn lowered(&self, positive: usize, shift: u32, steps: i64) -> Option<Self> {
+        if ((self.head.cols as u64) << 22) + (1 << (15 + shift)) >= 1 << 31 {
+            return None;
+        }
+        let longer = shift.checked_sub(self.head_shift)?;
+        let half = (1i64 << longer) >> 1;
+        let mut biases: Vec<i64> =
+            self.head_biases.iter().map(|&b| (i64::from(b) + half) >> longer).collect();
+        match (&mut biases[..], positive) {
+            ([one], 0) => *one = one.checked_add(steps)?,
+            ([one], _) => *one = one.checked_sub(steps)?,
+            (several, positive) => several[positive] = several[positive].checked_sub(steps)?,
+        }
+        let head_biases = biases.into_iter().map(|b| i16::try_from(b).ok()).collect::<Option<_>>()?;
+        Some(Self { head_biases, head_shift: shift, ..self.clone() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Decision, Model, Task};
+    use crate::quantize::{Options, quantize};
+    use fastgrnn_core::cells::{Cell, CellKind, Start};
+    use fastgrnn_core::net::{Loss, Network};
+    use fastgrnn_data::data::Sequences;
+
+    fn examples() -> Examples {
+        let (mut x, mut index) = (Sequences::new(2), Vec::new());
+        let mut rng = fastgrnn_core::rng::Rng::new(8);
+        for i in 0..80 {
+            x.push(&[0; 12].map(|_: i32| rng.normal() as f32));
+            index.push(u32::from(i % 7 == 0));
+        }
+        Examples::new(x, Labels::Class { index, names: vec!["no".into(), "yes".into()] })
+    }
+
+    fn integer(outputs: usize, bias: f32, positive: &str) -> IntegerModel {
+        let network = Network::new(vec![Cell::new(CellKind::FastGrnn, 2, 4)], outputs);
+        let mut params = network.start(Start::default(), 6, 3);
+        let head = network.layout().view("head.b").unwrap().range();
+        params[head.start] = bias;
+        let labels = vec!["no".to_string(), "yes".to_string()];
+        let mut model = Model::new(network, params, Task::Classes { labels });
+        if outputs == 1 {
+            model.loss = Loss::BinaryCrossEntropy;
+        }
+        model.decision = Some(Decision::even(positive));
+        let all: Vec<u32> = (0..80).collect();
+        quantize(&model, &examples().x, &all, &Options::default()).unwrap()
+    }
+
+    #[test]
+    fn the_chosen_threshold_is_the_plain_decision_of_the_device_and_no_offset_is_better() {
+        let (examples, all) = (examples(), (0..80).collect::<Vec<u32>>());
+        for (outputs, positive, bias) in [
+            (2, "yes", 0.0),
+            (2, "no", 0.0),
+            (1, "yes", 0.0),
+            (1, "no", 0.3),
+            (2, "yes", 9.0),
+            (1, "yes", -30.0),
+        ] {
+            let model = integer(outputs, bias, positive);
+            let f1 = |m: &IntegerModel| m.evaluate(&examples, 1).unwrap().0.scores.f1.unwrap();
+            let (best, offset) = model.with_best_threshold(&examples, &all, 1).unwrap().unwrap();
+            let unit = f64::from(best.network.head_shift as i32 - best.network.score_bits()).exp2();
+            assert_eq!(offset / unit, (offset / unit).round(), "a whole number of steps");
+            assert_eq!(model.with_offset(offset).unwrap().network, best.network);
+            assert!(f1(&best) >= f1(&model), "{outputs} {positive} {bias}");
+            for k in -60..60 {
+                let other = model.with_offset(offset + f64::from(k) * 0.05).unwrap();
+                assert!(f1(&other) <= f1(&best), "{outputs} {positive} {bias}: {k}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_offset_beyond_the_biases_makes_their_steps_coarser() {
+        let model = integer(2, 0.01, "yes");
+        let far = model.with_offset(20.0).unwrap();
+        assert!(far.network.head_shift > model.network.head_shift);
+        let biases = |m: &IntegerModel| {
+            let unit = f64::from(m.network.head_shift as i32 - m.network.score_bits()).exp2();
+            m.network.head_biases.iter().map(|&b| f64::from(b) * unit).collect::<Vec<_>>()
+        };
+        let (before, after) = (biases(&model), biases(&far));
+        assert!((before[1] - after[1] - 20.0).abs() < 1e-3 && (before[0] - after[0]).abs() < 1e-3);
+        assert_eq!(far.evaluate(&examples(), 1).unwrap().0.scores.recall, Some(0.0));
+    }
+
+    #[test]
+    fn a_model_without_a_positive_class_has_no_threshold() {
+        let mut model = integer(2, 0.0, "yes");
+        model.model.decision = None;
+        assert!(model.with_best_threshold(&examples(), &[0, 1, 2], 1).unwrap().is_none());
+        assert_eq!(model.with_offset(1.0).unwrap(), model);
+    }
+}

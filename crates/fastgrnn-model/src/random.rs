@@ -1,0 +1,354 @@
+//! Integer models that nobody trained: random weights, exact supports, scales as of a trained one.
+//!
+//! What a network costs on a board depends on its shape and on how many of its weights are there,
+//! hardly on what they are. [`RandomModel`] makes one of any shape, so that flash, RAM and time can
+//! be measured before the training that would take hours. It differs from rounding a network at its
+//! starting values in two ways: every matrix has exactly the entries that a sparsity leaves it, and
+//! values have the sizes of a trained network, neither dead nor saturated, because weights are
+//! drawn by how many inputs they have and scales are then chosen by the same calibration that a
+//! trained model goes through, on random walks of sensors with offsets and unequal ranges.
+//!
+//! ```
+//! use fastgrnn_core::cells::{Cell, CellKind};
+//! use fastgrnn_model::random::RandomModel;
+//! let cell = Cell::new(CellKind::FastGrnn, 3, 16).with_ranks(Some(2), Some(8));
+//! let spec = RandomModel { kept_w: 0.5, kept_u: 0.5, ..RandomModel::new(cell, 2, 20) };
+//! let model = spec.build()?;
+//! // Half of 16 × 2, 3 × 2, 16 × 8 and 16 × 8.
+//! assert_eq!(model.macs_per_step(), 16 + 3 + 64 + 64);
+//! assert_eq!(spec.build()?.to_bytes()?, model.to_bytes()?);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use crate::model::{Model, Task};
+use crate::quantize::{IntegerModel, Options, QuantizeError, check_form, kept_entries, quantize};
+use fastgrnn_core::batch::Batch;
+use fastgrnn_core::cells::{Cell, Nonlinearity, Role, SlowStart, Start};
+use fastgrnn_core::net::{InitialState, Layout, Network, NetworkError, View};
+use fastgrnn_core::rng::{Rng, stream};
+use fastgrnn_data::data::{Normalize, Normalizer, RandomWalks, Sequences};
+use fastgrnn_engine::reference;
+use serde_json::{Map, Value, json};
+
+/// Most features or units; an integer form has fewer, and says so itself.
+const MOST_UNITS: usize = 1 << 16;
+/// Most steps of a sequence.
+const MOST_STEPS: usize = 1 << 20;
+/// Most outputs.
+const MOST_CLASSES: usize = 1 << 12;
+/// Calibration sequences, and the multiplications that they may take.
+const SEQUENCES: usize = 64;
+const WORK: usize = 1 << 29;
+/// What a unit's input and state each add to its sum, as deviations: gates are then in motion and
+/// seldom at their ends.
+const GAIN_W: f64 = 0.5;
+const GAIN_U: f64 = 0.4;
+/// Deviation of scores.
+const GAIN_HEAD: f64 = 2.0;
+/// Share of its state that a gate keeps on average.
+const KEEP: f64 = 0.6;
+/// Deviation of biases within a layer.
+const BIAS: f64 = 0.2;
+/// Weights in deviations: none smaller, which would round to 0, and none larger, which would
+/// coarsen the grid of all others.
+const WEIGHTS: std::ops::Range<f64> = 0.1..3.0;
+
+/// The shape of a random model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RandomModel {
+    /// The first layer; those above it read its state and are alike otherwise. Unlike a trained
+    /// model's, α, β, ζ and ν are where training would start.
+    pub cell: Cell,
+    /// Layers.
+    pub layers: usize,
+    /// Fraction kept of W, or of each of its factors.
+    pub kept_w: f64,
+    /// Fraction kept of U, or of each of its factors.
+    pub kept_u: f64,
+    /// Fraction kept of the head's matrix.
+    pub kept_head: f64,
+    /// Classes, called class0, class1 and so on.
+    pub classes: usize,
+    /// Steps of a sequence: what random data for the model has.
+    pub steps: usize,
+    /// What everything is drawn from.
+    pub seed: u64,
+}
+
+/// A shape that makes no integer model.
+#[derive(Debug, thiserror::Error)]
+pub enum RandomError {
+    /// A number outside its range.
+    #[error("--{key} {value}: it must be between {low} and {high}")]
+    Range {
+        /// The flag.
+        key: &'static str,
+        /// What was asked for.
+        value: usize,
+        /// The least.
+        low: usize,
+        /// The most.
+        high: usize,
+    },
+    /// A fraction that keeps nothing or more than there is.
+    #[error("--{key} {value}: it is the fraction kept, above 0 and at most 1")]
+    Kept {
+        /// The flag.
+        key: &'static str,
+        /// What was asked for.
+        value: f64,
+    },
+    /// No such network.
+    #[error(transparent)]
+    Network(#[from] NetworkError),
+    /// A network without an integer form.
+    #[error(transparent)]
+    Quantize(#[from] QuantizeError),
+}
+
+impl RandomModel {
+    /// A dense model of one layer, with the nonlinearities that integers compute without a table.
+    pub fn new(cell: Cell, classes: usize, steps: usize) -> Self {
+        let cell = cell.with_nonlinearities(Nonlinearity::QuantSigm, Nonlinearity::QuantTanh);
+        Self { cell, layers: 1, kept_w: 1.0, kept_u: 1.0, kept_head: 1.0, classes, steps, seed: 0 }
+    }
+
+    /// The network, once it is known to have an integer form.
+    fn network(&self) -> Result<Network, RandomError> {
+        for (key, value, low, high) in [
+            ("input", self.cell.input, 1, MOST_UNITS),
+            ("hidden", self.cell.hidden, 1, MOST_UNITS),
+            ("layers", self.layers, 1, fastgrnn_core::net::MAX_LAYERS),
+            ("classes", self.classes, 2, MOST_CLASSES),
+            ("steps", self.steps, 1, MOST_STEPS),
+        ] {
+            if !(low..=high).contains(&value) {
+                return Err(RandomError::Range { key, value, low, high });
+            }
+        }
+        for (key, value) in
+            [("sparsity-w", self.kept_w), ("sparsity-u", self.kept_u), ("sparsity-head", self.kept_head)]
+        {
+            if !(value > 0.0 && value <= 1.0) {
+                return Err(RandomError::Kept { key, value });
+            }
+        }
+        let above = Cell { input: self.cell.hidden, ..self.cell.clone() };
+        let layers = (0..self.layers).map(|i| if i == 0 { self.cell.clone() } else { above.clone() });
+        let network = Network::new(layers.collect(), self.classes);
+        network.check()?;
+        check_form(&network, Normalize::PerFeature, &InitialState::Zero)?;
+        Ok(network)
+    }
+
+    /// Draws the model and chooses its scales.
+    pub fn build(&self) -> Result<IntegerModel, RandomError> {
+        let network = self.network()?;
+        let layout = network.layout();
+        let params = self.params(&network, &layout);
+        let dim = self.cell.input;
+        let mut rng = self.rng(layout.views().len());
+        // Sensors of unequal ranges, whose zero lies anywhere in them.
+        let spread: Vec<f32> = (0..dim).map(|_| rng.range(-2.0, 4.0).exp2() as f32).collect();
+        let mean = spread.iter().map(|s| s * rng.range(-2.0, 2.0) as f32).collect::<Vec<_>>();
+        let labels = (0..self.classes).map(|i| format!("class{i}")).collect();
+        let mut model = Model {
+            normalizer: Normalizer {
+                mode: Normalize::PerFeature,
+                mean: mean.clone(),
+                scale: spread.iter().map(|s| 1.0 / s).collect(),
+            },
+            seed: self.seed,
+            dataset: "random".into(),
+            steps: self.steps,
+            recipe: self.recipe(),
+            ..Model::new(network, params, Task::Classes { labels })
+        };
+        // Another stream than that of the data on which the model will be tried.
+        let walks = RandomWalks { seed: rng.next_u64(), mean, spread };
+        let sequences = (WORK / (self.steps * layout.len())).clamp(1, SEQUENCES);
+        let x = walks.sequences(sequences, self.steps);
+        let all: Vec<u32> = (0..x.len() as u32).collect();
+        self.balance(&mut model, &x)?;
+        Ok(quantize(&model, &x, &all, &Options::default())?)
+    }
+
+    /// Moves the head's biases so that scores are 0 on average: every class has its turn.
+    ///
+    /// By the reference, whose bits do not depend on the processor's vectors.
+    fn balance(&self, model: &mut Model, x: &Sequences) -> Result<(), RandomError> {
+        let mut batch = Batch::new(x.dim());
+        for i in 0..x.len() {
+            model.push(&mut batch, x, i).map_err(QuantizeError::from)?;
+        }
+        let params: Vec<f64> = model.params.iter().map(|&p| f64::from(p)).collect();
+        let scores = reference::scores(&model.network, &params, &batch);
+        let first = model.params.len() - self.classes;
+        for (class, bias) in model.params[first..].iter_mut().enumerate() {
+            let of_class = scores.iter().skip(class).step_by(self.classes);
+            *bias -= (of_class.sum::<f64>() / x.len() as f64) as f32;
+        }
+        Ok(())
+    }
+
+    fn rng(&self, key: usize) -> Rng {
+        Rng::keyed(self.seed, &[stream::RANDOM_MODEL, key as u64])
+    }
+
+    /// The fraction kept of a matrix, and what its products should add up to.
+    fn of_matrix(&self, name: &str) -> (f64, f64) {
+        match name.split_once('.') {
+            Some(("head", _)) => (self.kept_head, GAIN_HEAD),
+            // Second factors hand on values of the size that they read.
+            Some((_, "w2")) => (self.kept_w, 1.0),
+            Some((_, "u2")) => (self.kept_u, 1.0),
+            Some((_, name)) if name.starts_with('w') => (self.kept_w, GAIN_W),
+            _ => (self.kept_u, GAIN_U),
+        }
+    }
+
+    fn params(&self, network: &Network, layout: &Layout) -> Vec<f32> {
+        // Where training starts: α, β, ζ and ν stay there.
+        let mut params = network.start(Start::Slow, self.steps, self.seed);
+        let biases = network.layers.iter().flat_map(|cell| cell.params().into_iter().map(|p| p.pointwise));
+        let biases = biases.chain([None, None]);
+        for (i, (view, declared)) in layout.views().iter().zip(biases).enumerate() {
+            let mut rng = self.rng(i);
+            let out = &mut params[view.range()];
+            match (view.role, declared.map(|p| p.slow)) {
+                (Role::Weight, _) => self.weights(view, &mut rng, out),
+                (Role::Bias, slow) => {
+                    let centre = match slow {
+                        Some(SlowStart::Keep) => self.cell.gate.inverse(KEEP),
+                        Some(SlowStart::Admit) => self.cell.gate.inverse(1.0 - KEEP),
+                        _ => 0.0,
+                    };
+                    out.iter_mut().for_each(|b| *b = (centre + BIAS * rng.normal()) as f32);
+                }
+                (Role::Raw, _) => {}
+            }
+        }
+        params
+    }
+
+    /// Draws a support of exactly the size that a sparsity leaves, and the weights on it.
+    fn weights(&self, view: &View, rng: &mut Rng, out: &mut [f32]) {
+        let (kept, gain) = self.of_matrix(&view.name);
+        let entries = kept_entries(kept, view.len());
+        // A second factor is used transposed: its columns are its products.
+        let products = if view.name.ends_with('2') { view.cols } else { view.rows };
+        let deviation = gain / (entries as f64 / products as f64).max(1.0).sqrt();
+        let mut order: Vec<usize> = (0..view.len()).collect();
+        rng.shuffle(&mut order);
+        out.fill(0.0);
+        for &at in &order[..entries] {
+            let size = std::iter::repeat_with(|| rng.normal()).find(|v| WEIGHTS.contains(&v.abs()));
+            out[at] = (deviation * size.unwrap_or(1.0)) as f32;
+        }
+    }
+
+    /// What `train` would have been asked for.
+    fn recipe(&self) -> Map<String, Value> {
+        let cell = &self.cell;
+        let rank = |rank: Option<usize>| rank.map_or(json!("full"), |rank| json!(rank));
+        let mut recipe = Map::new();
+        let mut set = |key: &str, value: Value| recipe.insert(key.into(), value);
+        set("cell", json!(cell.kind));
+        set("hidden", json!(cell.hidden));
+        set("layers", json!(self.layers));
+        set("rank-w", rank(cell.rank_w));
+        set("rank-u", rank(cell.rank_u));
+        set("sparsity-w", json!(self.kept_w));
+        set("sparsity-u", json!(self.kept_u));
+        set("sparsity-head", json!(self.kept_head));
+        set("update", json!(cell.update));
+        if cell.kind.declaration().gated {
+            set("gate", json!(cell.gate));
+        }
+        recipe
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fastgrnn_core::cells::CELLS;
+
+    #[test]
+    fn every_matrix_of_every_cell_has_exactly_the_entries_that_are_kept() {
+        for declaration in CELLS {
+            for (ranks, kept) in [(None, 0.25), (Some(3), 0.5), (Some(2), 0.07)] {
+                let cell = Cell::new(declaration.kind, 5, 11).with_ranks(ranks, ranks);
+                let shape = RandomModel { kept_w: kept, kept_u: 2.0 * kept, ..RandomModel::new(cell, 3, 20) };
+                let model = RandomModel { layers: 2, kept_head: 0.5, seed: 4, ..shape }.build().unwrap();
+                for layer in &model.network.layers {
+                    for (factors, kept) in [(&layer.w, kept), (&layer.u, 2.0 * kept)] {
+                        for m in factors.matrices() {
+                            assert_eq!(
+                                m.nonzero(),
+                                kept_entries(kept, m.entries.len()),
+                                "{}",
+                                layer.cell.kind
+                            );
+                        }
+                    }
+                }
+                assert_eq!(model.network.head.nonzero(), kept_entries(0.5, 33));
+            }
+        }
+    }
+
+    #[test]
+    fn states_move_and_nothing_saturates() {
+        for declaration in CELLS {
+            for (gate, update) in [
+                (Nonlinearity::QuantSigm, Nonlinearity::QuantTanh),
+                (Nonlinearity::Sigmoid, Nonlinearity::Tanh),
+            ] {
+                let cell = Cell::new(declaration.kind, 6, 24).with_ranks(None, Some(8));
+                let mut shape = RandomModel { kept_u: 0.5, ..RandomModel::new(cell, 4, 60) };
+                (shape.cell.gate, shape.cell.update) = (gate, update);
+                let model = shape.build().unwrap();
+                let expect = Some(model.model.expects());
+                let request = fastgrnn_data::data::Request {
+                    expect,
+                    ..fastgrnn_data::data::Request::new("random:100")
+                };
+                let data = fastgrnn_data::data::load(&request).unwrap();
+                let (_, predictions, saturations) = model.evaluate(&data.train, 1).unwrap();
+                let name = declaration.name;
+                assert_eq!(saturations.total(), 0, "{name}");
+                for class in 0..4 {
+                    let n = predictions.classes.iter().filter(|&&c| c == class).count();
+                    assert!(n >= 3, "{name}: class {class} was decided {n} times of 100");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_seed_decides_everything() {
+        let shape = RandomModel::new(Cell::new(fastgrnn_core::cells::CellKind::Gru, 2, 4), 2, 10);
+        let bytes = |seed| RandomModel { seed, ..shape.clone() }.build().unwrap().to_bytes().unwrap();
+        assert_eq!(bytes(1), bytes(1));
+        assert_ne!(bytes(1), bytes(2));
+    }
+
+    #[test]
+    fn shapes_that_cannot_be_are_named() {
+        let cell = || Cell::new(fastgrnn_core::cells::CellKind::FastGrnn, 3, 8);
+        let shape = |cell| RandomModel::new(cell, 2, 5);
+        for (shape, part) in [
+            (RandomModel { kept_u: 0.0, ..shape(cell()) }, "--sparsity-u 0: it is the fraction kept"),
+            (RandomModel { kept_w: f64::NAN, ..shape(cell()) }, "--sparsity-w NaN"),
+            (RandomModel { classes: 1, ..shape(cell()) }, "--classes 1: it must be between 2"),
+            (RandomModel { steps: 0, ..shape(cell()) }, "--steps 0"),
+            (shape(cell().with_ranks(Some(4), None)), "rank_w 4 is larger"),
+            (shape(Cell { hidden: usize::MAX, ..cell() }), "--hidden 18446744073709551615"),
+            (shape(Cell { hidden: 600, ..cell() }), "603 products"),
+        ] {
+            let error = shape.build().unwrap_err().to_string();
+            assert!(error.contains(part), "{error}");
+        }
+    }
+}

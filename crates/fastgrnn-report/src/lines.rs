@@ -1,0 +1,175 @@
+//! Line charts: one line a seed, one colour a split, a ring at the epoch that was kept.
+
+use super::axis::Axis;
+use super::svg::{Anchor, Svg, escape};
+use std::fmt::Write as _;
+
+/// A blue and an orange that stay apart for colour-blind readers, on white and on black.
+pub mod palette {
+    /// The first colour.
+    pub const BLUE: &str = "#2b8cbe";
+    /// The second colour.
+    pub const ORANGE: &str = "#e08214";
+}
+
+/// Points of a line beyond which neighbours share a pixel.
+const MOST_POINTS: usize = 900;
+
+/// How the vertical axis runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scale {
+    /// Linear, or logarithmic where the values span more than two decades.
+    Auto,
+    /// 0–1 shown in per cent; the axis starts at a round number under the data.
+    Fraction,
+}
+
+/// One line.
+#[derive(Clone, Debug)]
+pub struct Line {
+    /// Lines with the same text share one legend entry.
+    pub legend: String,
+    /// Shown when the pointer rests on the line.
+    pub title: String,
+    /// Its colour.
+    pub colour: &'static str,
+    /// Whether it is dashed.
+    pub dashed: bool,
+    /// Its points, by growing x.
+    pub points: Vec<(f64, f64)>,
+    /// Where to put a ring.
+    pub mark: Option<f64>,
+}
+
+/// A chart of lines over a common axis.
+#[derive(Clone, Debug)]
+pub struct Chart {
+    /// Heading, which also names the vertical axis.
+    pub title: String,
+    /// What runs to the right.
+    pub x_label: String,
+    /// How the vertical axis runs.
+    pub scale: Scale,
+    /// The lines.
+    pub lines: Vec<Line>,
+}
+
+const WIDTH: f64 = 560.0;
+const HEIGHT: f64 = 320.0;
+const LEFT: f64 = 58.0;
+const RIGHT: f64 = 16.0;
+const TOP: f64 = 42.0;
+const BOTTOM: f64 = 46.0;
+
+impl Chart {
+    /// The chart as a document, or nothing when no line has a point.
+    pub fn svg(&self) -> Option<String> {
+        let points = || self.lines.iter().flat_map(|l| l.points.iter().copied());
+        points().next()?;
+        let range = |pick: fn((f64, f64)) -> f64| {
+            points().map(pick).fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), v| (a.min(v), b.max(v)))
+        };
+        let (x, y) = (range(|p| p.0), range(|p| p.1));
+        let x_axis = Axis::whole(x.0, x.1, 8);
+        let y_axis = self.y_axis(y.0, y.1);
+        let px = |v: f64| LEFT + x_axis.place(v) * (WIDTH - LEFT - RIGHT);
+        let py = |v: f64| HEIGHT - BOTTOM - y_axis.place(v) * (HEIGHT - TOP - BOTTOM);
+
+        let mut svg = Svg::new(WIDTH, HEIGHT);
+        svg.text("fg-h", LEFT, 24.0, Anchor::Start, &self.title);
+        for (v, label) in &y_axis.ticks {
+            svg.line("fg-g", (LEFT, py(*v)), (WIDTH - RIGHT, py(*v)));
+            svg.text("fg-t", LEFT - 8.0, py(*v) + 4.0, Anchor::End, &self.y_label(*v, label));
+        }
+        let floor = HEIGHT - BOTTOM;
+        svg.line("fg-a", (LEFT, floor), (WIDTH - RIGHT, floor));
+        for (v, label) in &x_axis.ticks {
+            svg.line("fg-a", (px(*v), floor), (px(*v), floor + 4.0));
+            svg.text("fg-t", px(*v), floor + 18.0, Anchor::Middle, label);
+        }
+        svg.text("fg-t", (LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 10.0, Anchor::Middle, &self.x_label);
+        for line in &self.lines {
+            draw(&mut svg, line, self.lines.len() > 2, &px, &py);
+        }
+        self.legend(&mut svg);
+        Some(svg.finish(&format!("{} by {}", self.title, self.x_label)))
+    }
+
+    fn y_axis(&self, low: f64, high: f64) -> Axis {
+        match self.scale {
+            Scale::Fraction => Axis::linear(low.min(high - 0.01), high, 5, true),
+            Scale::Auto if low > 0.0 && high / low > 100.0 => Axis::log(low, high),
+            Scale::Auto => Axis::linear(low.min(0.0), high.max(low.min(0.0) + 1e-9), 5, true),
+        }
+    }
+
+    fn y_label(&self, value: f64, plain: &str) -> String {
+        match self.scale {
+            Scale::Auto => plain.to_owned(),
+            Scale::Fraction => {
+                let percent = format!("{:.2}", value * 100.0);
+                format!("{} %", percent.trim_end_matches('0').trim_end_matches('.'))
+            }
+        }
+    }
+
+    fn legend(&self, svg: &mut Svg) {
+        let mut entries: Vec<&Line> = Vec::new();
+        for line in self.lines.iter().filter(|l| !l.points.is_empty()) {
+            if !entries.iter().any(|e| e.legend == line.legend) {
+                entries.push(line);
+            }
+        }
+        let mut x = WIDTH - RIGHT;
+        for line in entries.into_iter().rev() {
+            x -= 7.0 * line.legend.chars().count() as f64;
+            svg.text("fg-t", x, 24.0, Anchor::Start, &line.legend);
+            x -= 28.0;
+            let dash = if line.dashed { r#" stroke-dasharray="5 3""# } else { "" };
+            svg.raw(&format!(
+                r#"<line x1="{x:.1}" y1="20" x2="{:.1}" y2="20" stroke="{}" stroke-width="2.5"{dash}/>"#,
+                x + 22.0,
+                line.colour
+            ));
+            x -= 16.0;
+        }
+    }
+}
+
+fn draw(svg: &mut Svg, line: &Line, many: bool, px: &dyn Fn(f64) -> f64, py: &dyn Fn(f64) -> f64) {
+    if line.points.is_empty() {
+        return;
+    }
+    let title = escape(&line.title);
+    if let [(x, y)] = line.points[..] {
+        svg.raw(&format!(
+            r#"<circle cx="{:.1}" cy="{:.1}" r="3" fill="{}"><title>{title}</title></circle>"#,
+            px(x),
+            py(y),
+            line.colour
+        ));
+        return;
+    }
+    let every = line.points.len().div_ceil(MOST_POINTS);
+    let last = line.points.len() - 1;
+    let mut path = String::new();
+    for (_, &(x, y)) in line.points.iter().enumerate().filter(|(i, _)| i % every == 0 || *i == last) {
+        let command = if path.is_empty() { 'M' } else { 'L' };
+        let _ = write!(path, "{command}{:.1} {:.1}", px(x), py(y));
+    }
+    let dash = if line.dashed { r#" stroke-dasharray="5 3""# } else { "" };
+    let (width, opacity) = if many { (1.6, 0.75) } else { (2.0, 1.0) };
+    svg.raw(&format!(
+        r#"<path d="{path}" fill="none" stroke="{}" stroke-width="{width}" stroke-opacity="{opacity}" stroke-linejoin="round"{dash}><title>{title}</title></path>"#,
+        line.colour
+    ));
+    let marked = line.mark.and_then(|at| line.points.iter().find(|p| p.0 == at));
+    if let Some(&(x, y)) = marked {
+        svg.raw(&format!(
+            r#"<circle class="fg-b" cx="{:.1}" cy="{:.1}" r="4" stroke="{}" stroke-width="2"><title>{title}: epoch {x} kept</title></circle>"#,
+            px(x),
+            py(y),
+            line.colour
+        ));
+    }
+}

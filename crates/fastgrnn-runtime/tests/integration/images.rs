@@ -1,0 +1,245 @@
+//! Images that a reader must refuse, and what happens with those it does not.
+
+use fastgrnn_runtime::int::Model;
+use fastgrnn_testing::oracle::compare::agree_on;
+use fastgrnn_testing::oracle::image::{Forms, crc16, reseal, seal, smallest, write};
+use fastgrnn_testing::oracle::network::{Cell, Curve, Matrix, Network, Product};
+use fastgrnn_testing::oracle::random::{CELLS, Case, Manner, case, the_same};
+use fastgrnn_testing::oracle::reader::read;
+use fastgrnn_testing::oracle::rules::acceptable;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
+use proptest::test_runner::{Config, TestRunner};
+use std::cell::Cell as Count;
+
+fn runner(cases: u32) -> TestRunner {
+    TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() })
+}
+
+fn any_case() -> impl Strategy<Value = Case> {
+    (CELLS, select(vec![Manner::Wild, Manner::Tame])).prop_flat_map(|(code, manner)| case(code, manner))
+}
+
+/// Both readers refuse the image, or accept it and compute the same. Whether they accepted.
+fn readers_agree(image: &[u8], counts: i16) -> bool {
+    let (found, expected) = (Model::<3>::read(image), read(image, 3));
+    assert_eq!(found.is_ok(), expected.is_some(), "{:?}", found.err());
+    let Some(network) = expected else { return false };
+    let inputs = vec![vec![counts; network.offsets.len()]; 3];
+    agree_on(image, &Case { network, forms: Forms::Smallest, inputs });
+    true
+}
+
+#[test]
+fn the_check_sum_is_the_one_with_a_known_check_value() {
+    assert_eq!(crc16(b"123456789"), 0x29B1);
+}
+
+#[test]
+fn what_one_reader_accepts_the_other_reads_as_it_was_written() {
+    runner(300)
+        .run(&any_case(), |case| {
+            let image = write(&case.network, &case.forms);
+            let network = read(&image, 3).expect("the image keeps all rules");
+            prop_assert_eq!(format!("{:?}", network.layers), format!("{:?}", case.network.layers));
+            prop_assert_eq!(&write(&network, &case.forms), &image);
+            Ok(())
+        })
+        .unwrap();
+}
+
+#[test]
+fn every_truncation_and_every_extension_is_refused() {
+    runner(60)
+        .run(&any_case(), |case| {
+            let image = write(&case.network, &case.forms);
+            for length in 0..image.len() {
+                prop_assert!(Model::<3>::read(&image[..length]).is_err(), "{} of {}", length, image.len());
+                let mut shorter = image[..length].to_vec();
+                if length >= 10 {
+                    seal(&mut shorter);
+                    prop_assert!(
+                        Model::<3>::read(&shorter).is_err(),
+                        "sealed, {} of {}",
+                        length,
+                        image.len()
+                    );
+                }
+            }
+            let mut longer = [image.as_slice(), &[0]].concat();
+            prop_assert!(Model::<3>::read(&longer).is_err());
+            seal(&mut longer);
+            prop_assert!(Model::<3>::read(&longer).is_err());
+            Ok(())
+        })
+        .unwrap();
+}
+
+#[test]
+fn every_change_of_one_byte_is_refused() {
+    for code in CELLS {
+        let case = sample(code);
+        let image = write(&case.network, &Forms::InTurn(vec![3, 0, 1, 2]));
+        assert!(Model::<3>::read(&image).is_ok());
+        let mut changed = image.clone();
+        for place in 0..image.len() {
+            for change in 1..=255 {
+                changed[place] ^= change;
+                assert!(Model::<3>::read(&changed).is_err(), "byte {place} changed by {change:#x}");
+                changed[place] = image[place];
+            }
+        }
+    }
+}
+
+/// A small network of one layer, the same on every run.
+fn sample(code: u8) -> Case {
+    let network = the_same(fastgrnn_testing::oracle::random::network(vec![code], vec![2, 3], Manner::Tame));
+    Case { network, forms: Forms::Smallest, inputs: vec![vec![100, -100]; 3] }
+}
+
+#[test]
+fn a_resealed_image_with_changed_bytes_is_refused_by_both_readers_or_computes_the_same() {
+    let byte = prop_oneof![any::<u8>(), select(vec![0, 1, 2, 13, 14, 15, 16, 29, 30, 31, 127, 128, 255])];
+    // Half of the places lie where the header and the first layer's fields are.
+    let change = (any::<Index>(), any::<bool>(), byte);
+    let changes = vec(change, 1..4);
+    let accepted = Count::new(0);
+    let cases = 4000;
+    runner(cases)
+        .run(&(any_case(), changes, select(vec![i16::MIN, -1, 0, i16::MAX])), |(case, changes, counts)| {
+            let mut image = write(&case.network, &case.forms);
+            let fields = (17 + 4 * case.network.offsets.len() + 18).min(image.len());
+            for (place, front, byte) in changes {
+                let place = place.index(if front { fields } else { image.len() });
+                image[place] = byte;
+            }
+            reseal(&mut image);
+            accepted.set(accepted.get() + u32::from(readers_agree(&image, counts)));
+            Ok(())
+        })
+        .unwrap();
+    assert!((cases / 10..cases * 9 / 10).contains(&accepted.get()), "{} accepted", accepted.get());
+}
+
+#[test]
+fn a_resealed_image_with_bytes_moved_is_refused_by_both_readers_or_computes_the_same() {
+    let piece = (any::<Index>(), any::<Index>(), vec(any::<u8>(), 0..6));
+    runner(1000)
+        .run(&(any_case(), piece), |(case, (from, to, inserted))| {
+            let mut image = write(&case.network, &case.forms);
+            let from = 10 + from.index(image.len() - 10);
+            let to = from + to.index((image.len() - from).min(6) + 1);
+            image.splice(from..to, inserted);
+            seal(&mut image);
+            readers_agree(&image, 1000);
+            Ok(())
+        })
+        .unwrap();
+}
+
+#[test]
+fn arbitrary_bytes_behind_a_good_header_never_panic() {
+    runner(2000)
+        .run(&(vec(any::<u8>(), 0..200), 0..6_u8), |(bytes, layers)| {
+            let mut image = [b"FG\x01".as_slice(), &[layers, 0, 0, 0, 0, 0, 0], &bytes].concat();
+            seal(&mut image);
+            readers_agree(&image, 1);
+            prop_assert!(Model::<3>::read(&bytes).is_err());
+            Ok(())
+        })
+        .unwrap();
+}
+
+#[test]
+fn numbers_beyond_their_ranges_are_refused_and_the_last_ones_within_accepted() {
+    let value = prop_oneof![0..=40_u16, 16380..=16390_u16, 32765..=32771_u16, any::<u16>()];
+    let (accepted, refused) = (Count::new(0), Count::new(0));
+    runner(4000)
+        .run(&(any_case(), 0..20_usize, value), |(mut case, field, value)| {
+            set(&mut case.network, field, value);
+            let image = write(&case.network, &case.forms);
+            let acceptable = acceptable(&case.network);
+            let found = Model::<3>::read(&image);
+            prop_assert_eq!(found.is_ok(), acceptable, "field {} is {}: {:?}", field, value, found.err());
+            if acceptable {
+                agree_on(&image, &case);
+            }
+            let count = if acceptable { &accepted } else { &refused };
+            count.set(count.get() + 1);
+            Ok(())
+        })
+        .unwrap();
+    assert!(accepted.get() > 500 && refused.get() > 500, "{accepted:?} accepted, {refused:?} refused");
+}
+
+/// Sets a number of the network, by a number of its own.
+fn set(network: &mut Network, field: usize, value: u16) {
+    let byte = value as u8;
+    let Network { layers, head, .. } = network;
+    let layer = layers.last_mut().expect("a network has a layer");
+    match field {
+        0 => network.s_x = byte,
+        1 => network.s_n = byte,
+        2 => network.factors[0] = value,
+        3 => network.meaning = byte % 6,
+        4 => layer.f_a = byte,
+        5 => layer.f_h = byte,
+        6 => layer.s_b = byte,
+        7..10 => first_shift(if field == 7 { &mut layer.w } else { &mut layer.u }, byte),
+        10..13 => last_shift(if field == 10 { &mut layer.w } else { &mut layer.u }, byte),
+        13 => head.s_o = byte,
+        14 => head.f_s = byte as i8,
+        15 => network.table[usize::from(value) % 65] = value,
+        16 => layer.update = Curve::ALL[usize::from(byte) % 6],
+        _ => set_cell(&mut layer.cell, field, value),
+    }
+}
+
+fn set_cell(cell: &mut Cell, field: usize, value: u16) {
+    let curve = Curve::ALL[usize::from(value) % 6];
+    match cell {
+        Cell::Rnn => {}
+        Cell::FastRnn { alpha, beta } => *if field == 17 { alpha } else { beta } = value,
+        Cell::FastRnnVector { alpha, zeta, nu } => *[&mut alpha[0], zeta, nu][field - 17] = value,
+        Cell::FastGrnn { gate, .. } if field == 17 => *gate = curve,
+        Cell::FastGrnn { zeta, nu, .. } => *if field == 18 { zeta } else { nu } = value,
+        Cell::Lstm { f_c, .. } if field == 18 => *f_c = value as u8,
+        Cell::Ugrnn { gate } | Cell::Gru { gate } | Cell::Lstm { gate, .. } => *gate = curve,
+    }
+}
+
+fn first_shift(product: &mut Product, shift: u8) {
+    if let Product::Low { s2, .. } = product {
+        *s2 = shift;
+    }
+}
+
+fn last_shift(product: &mut Product, shift: u8) {
+    match product {
+        Product::Full { s1, .. } | Product::Low { s1, .. } => *s1 = shift,
+    }
+}
+
+#[test]
+fn the_smallest_form_is_the_smallest_and_the_first_of_equals() {
+    let matrix = |rows, columns, full: usize| {
+        let entries = (0..rows * columns).map(|i| i8::from(i < full)).collect();
+        Matrix { rows, columns, entries }
+    };
+    // 2 × 8: 16 bytes whole; 2 + 2n by rows; 8 + 2n by columns; 2 + n with a bitmap.
+    assert_eq!(smallest(&matrix(2, 8, 0)), 1);
+    assert_eq!(smallest(&matrix(2, 8, 1)), 3);
+    assert_eq!(smallest(&matrix(2, 8, 13)), 3);
+    assert_eq!(smallest(&matrix(2, 8, 14)), 0);
+    assert_eq!(smallest(&matrix(40, 1, 1)), 2);
+}
+
+#[test]
+fn more_layers_than_a_reader_holds_are_refused() {
+    let network = the_same(fastgrnn_testing::oracle::random::network(vec![0; 4], vec![1; 5], Manner::Tame));
+    let image = write(&network, &Forms::Smallest);
+    assert!(Model::<3>::read(&image).is_err());
+    assert!(Model::<4>::read(&image).is_ok());
+}

@@ -1,0 +1,8 @@
+//! The integer runtime against a second implementation of `docs/integer-arithmetic.md`.
+
+mod cells;
+mod curve_values;
+mod extremes;
+mod images;
+mod rounding;
+mod states;

@@ -1,0 +1,139 @@
+//! Random networks and batches for tests that compare one implementation with another.
+#![allow(dead_code, reason = "each test file uses its own part")]
+
+use fastgrnn_core::batch::{Batch, Targets};
+use fastgrnn_core::cells::{CELLS, Cell, CellKind, Nonlinearity, Role};
+use fastgrnn_core::net::{Network, Readout};
+use fastgrnn_core::rng::Rng;
+use fastgrnn_engine::engine::Loss;
+use fastgrnn_engine::reference;
+
+pub const LOSSES: [Loss; 3] = [Loss::SoftmaxCrossEntropy, Loss::BinaryCrossEntropy, Loss::SquaredError];
+
+/// Every cell.
+pub fn kinds() -> impl Iterator<Item = CellKind> {
+    CELLS.iter().map(|d| d.kind)
+}
+
+/// The pairs of gate and update nonlinearity that make a difference to `kind`.
+pub fn nonlinearities(kind: CellKind) -> Vec<(Nonlinearity, Nonlinearity)> {
+    let gates = if kind.declaration().gated { &Nonlinearity::ALL[..] } else { &[Nonlinearity::Sigmoid] };
+    gates.iter().flat_map(|&gate| Nonlinearity::ALL.map(|update| (gate, update))).collect()
+}
+
+/// `layers` cells of `hidden` units on `input` features; ranks are cut to what the sizes allow.
+pub fn network(
+    cell: &Cell,
+    layers: usize,
+    (rank_w, rank_u): (Option<usize>, Option<usize>),
+    outputs: usize,
+    readout: Readout,
+) -> Network {
+    let cells = (0..layers).map(|l| {
+        let mut cell = cell.clone();
+        cell.input = if l == 0 { cell.input } else { cell.hidden };
+        let rows = cell.blocks() * cell.hidden;
+        cell.rank_w = rank_w.map(|r| r.min(rows).min(cell.input));
+        cell.rank_u = rank_u.map(|r| r.min(cell.hidden));
+        cell
+    });
+    let net = Network { layers: cells.collect(), outputs, readout };
+    net.check().expect("test networks are valid");
+    net
+}
+
+/// Parameters for which states neither vanish nor explode, and differ from unit to unit.
+pub fn params(net: &Network, rng: &mut Rng) -> Vec<f32> {
+    let layout = net.layout();
+    let mut params = vec![0.0; layout.len()];
+    for view in layout.views() {
+        let scale = match view.role {
+            Role::Weight => 0.8 / (view.cols as f64).sqrt(),
+            Role::Bias => 0.4,
+            Role::Raw => 1.0,
+        };
+        params[view.range()].fill_with(|| (scale * rng.normal()) as f32);
+    }
+    params
+}
+
+/// Sequences of the given lengths with random values, weights and targets that fit `loss`.
+pub fn batch(net: &Network, lengths: &[usize], loss: Loss, with_initial: bool, rng: &mut Rng) -> Batch {
+    let mut batch = Batch::new(net.input());
+    for &steps in lengths {
+        batch.push_zeros(steps).fill_with(|| rng.normal() as f32);
+        batch.weights.push(rng.range(0.5, 2.0) as f32);
+    }
+    if with_initial {
+        let width: usize = net.layers.iter().map(|cell| cell.hidden).sum();
+        batch.initial = (0..lengths.len() * width).map(|_| (0.5 * rng.normal()) as f32).collect();
+    }
+    let rows = match net.readout {
+        Readout::Last => lengths.len(),
+        Readout::Every => batch.total_steps(),
+    };
+    batch.targets = match loss {
+        Loss::SoftmaxCrossEntropy => {
+            Targets::Class((0..rows).map(|_| rng.below(net.outputs) as u32).collect())
+        }
+        Loss::BinaryCrossEntropy => {
+            Targets::Value((0..rows * net.outputs).map(|_| rng.below(2) as f32).collect())
+        }
+        Loss::SquaredError => Targets::Value((0..rows * net.outputs).map(|_| rng.normal() as f32).collect()),
+    };
+    batch
+}
+
+/// Gives the rows of `batch` classes, shares of classes and a teacher, as far as asked for.
+pub fn soften(batch: &mut Batch, outputs: usize, rows: usize, soft: bool, taught: bool, rng: &mut Rng) {
+    let classes = if outputs == 1 { 2 } else { outputs };
+    batch.targets = Targets::Class((0..rows).map(|_| rng.below(classes) as u32).collect());
+    let mut shares = || -> Vec<f32> {
+        let row = |rng: &mut Rng| -> Vec<f64> {
+            let raw: Vec<f64> = (0..classes).map(|_| rng.range(0.05, 1.0)).collect();
+            let sum: f64 = raw.iter().sum();
+            raw[classes - outputs..].iter().map(|v| v / sum).collect()
+        };
+        (0..rows).flat_map(|_| row(rng)).map(|v| v as f32).collect()
+    };
+    if soft {
+        batch.soft = shares();
+    }
+    if taught {
+        batch.teacher = fastgrnn_core::batch::Teacher { rows: shares(), weight: 0.7, temperature: 2.5 };
+    }
+}
+
+/// Draws parameters and a batch whose nonlinearities stay `margin` away from their kinks.
+pub fn off_kinks(
+    net: &Network,
+    lengths: &[usize],
+    loss: Loss,
+    with_initial: bool,
+    margin: f64,
+) -> (Vec<f32>, Batch) {
+    for seed in 0..200 {
+        let mut rng = Rng::keyed(seed, &[net.layout().len() as u64]);
+        let params = params(net, &mut rng);
+        let batch = batch(net, lengths, loss, with_initial, &mut rng);
+        if reference::kink_margin(net, &widen(&params), &batch) > margin {
+            return (params, batch);
+        }
+    }
+    panic!("200 draws for {net:?} all came within {margin} of a kink");
+}
+
+pub fn widen(values: &[f32]) -> Vec<f64> {
+    values.iter().map(|&v| f64::from(v)).collect()
+}
+
+/// `‖a − b‖ / ‖b‖`, or `‖a − b‖ / floor` for a `b` smaller than `floor`.
+pub fn relative_error(a: &[f64], b: &[f64], floor: f64) -> f64 {
+    assert_eq!(a.len(), b.len());
+    let difference: f64 = a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();
+    difference / norm(b).max(floor)
+}
+
+pub fn norm(a: &[f64]) -> f64 {
+    a.iter().map(|a| a * a).sum::<f64>().sqrt()
+}

@@ -1,0 +1,202 @@
+//! From a finished run to its report.
+
+use crate::train::{Config, Pass, SeedRecord, Summary};
+use fastgrnn_core::cells::Role;
+use fastgrnn_core::format::count;
+use fastgrnn_core::metrics::{Evaluation, Scores};
+use fastgrnn_data::data::{Dataset, Examples};
+use fastgrnn_model::model::{AnyModel, Model};
+use fastgrnn_model::quantize::IntegerModel;
+use fastgrnn_report::{Confusion, Curve, Figure, Kind, Point, RunReport, SeedRow, TensorRow, Unit};
+use fastgrnn_runtime::int::TABLE_LEN;
+
+/// The report of a run: its summary, its settings, what each seed left behind, the model that
+/// was chosen, and the data it was trained on. `command` makes the run again.
+pub fn run_report(
+    summary: &Summary,
+    config: &Config,
+    records: &[SeedRecord],
+    model: &AnyModel,
+    data: &Dataset,
+    command: &str,
+) -> RunReport {
+    let chosen = records.iter().find(|r| r.result.seed == summary.best_seed);
+    RunReport {
+        title: format!("{} · {}", data.name, summary.cell),
+        subtitle: subtitle(summary, data),
+        figures: figures(summary, model),
+        seeds: records.iter().map(|r| seed_row(r, summary.best_seed)).collect(),
+        curves: records.iter().map(curve).collect(),
+        confusion: chosen.and_then(confusion),
+        tensors: tensors(model),
+        equation: config.cell.declaration().equation.split("; ").map(str::to_owned).collect(),
+        config: config.to_toml(),
+        command: command.to_owned(),
+        notes: data.notes.clone(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    }
+}
+
+/// The tensors of a model with their bytes: of a float model as its file holds them, of an integer
+/// one as the device image does.
+pub fn tensors(model: &AnyModel) -> Vec<TensorRow> {
+    match model {
+        AnyModel::Float(model) => float_tensors(model),
+        AnyModel::Integer(integer) => integer_tensors(integer),
+    }
+}
+
+fn float_tensors(model: &Model) -> Vec<TensorRow> {
+    let layout = model.network.layout();
+    let views = layout.views().iter();
+    views
+        .map(|v| TensorRow {
+            name: v.name.clone(),
+            shape: if v.role == Role::Weight { vec![v.rows, v.cols] } else { vec![v.rows] },
+            bytes: 4 * v.len() as u64,
+        })
+        .collect()
+}
+
+fn integer_tensors(model: &IntegerModel) -> Vec<TensorRow> {
+    let row = |name: &str, shape: Vec<usize>, bytes: usize| TensorRow {
+        name: name.to_owned(),
+        shape,
+        bytes: bytes as u64,
+    };
+    let words = |name: &str, entries: usize| row(name, vec![entries], 2 * entries);
+    let inputs = model.network.input.factors.len();
+    let mut rows = vec![words("input.offset", inputs), words("input.factor", inputs)];
+    // A byte of each matrix says how it is stored.
+    let matrices: Vec<TensorRow> = model
+        .matrix_sizes()
+        .iter()
+        .map(|m| row(&m.name, vec![m.rows, m.cols], 1 + m.values + m.indices))
+        .collect();
+    for (i, layer) in model.network.layers.iter().enumerate() {
+        let prefix = format!("layer{i}.");
+        rows.extend(matrices.iter().filter(|m| m.name.starts_with(&prefix)).cloned());
+        let names = layer.cell.params().into_iter().filter(|p| p.role == Role::Bias).map(|p| p.name);
+        rows.extend(names.zip(&layer.biases).map(|(name, b)| words(&format!("{prefix}{name}"), b.len())));
+        rows.extend(layer.stored_scalars().map(|(name, entries)| words(&format!("{prefix}{name}"), entries)));
+        if !layer.start.is_empty() {
+            rows.push(words(&format!("{prefix}start"), layer.start.len()));
+        }
+    }
+    rows.extend(matrices.iter().filter(|m| m.name.starts_with("head.")).cloned());
+    rows.push(words("head.b", model.network.head_biases.len()));
+    if model.network.needs_table() {
+        rows.push(words("table", TABLE_LEN));
+    }
+    let counted: u64 = rows.iter().map(|r| r.bytes).sum();
+    rows.push(row("header and shifts", Vec::new(), model.image().len() - counted as usize));
+    rows
+}
+
+fn subtitle(summary: &Summary, data: &Dataset) -> String {
+    let test = data.test.as_ref().map_or(0, Examples::len);
+    let steps = match (data.train.x.min_steps(), data.train.x.max_steps()) {
+        (low, high) if low == high => low.to_string(),
+        (low, high) => format!("{low} to {high}"),
+    };
+    format!(
+        "{} · {} sequences to train and validate on, {} to test · {steps} steps of {} features",
+        if summary.seeds.len() == 1 { "1 seed".into() } else { format!("{} seeds", summary.seeds.len()) },
+        count(data.train.len() as u64),
+        count(test as u64),
+        data.train.x.dim()
+    )
+}
+
+fn figures(summary: &Summary, model: &AnyModel) -> Vec<Figure> {
+    let mut figures = Vec::new();
+    let sd = summary.test_sd.as_ref();
+    if let Some(test) = &summary.test {
+        scores("test", test, sd, &mut figures);
+    }
+    if let Some(val) = &summary.val {
+        scores("validation", val, None, &mut figures);
+    }
+    figures.push(Figure::new("parameters", summary.params as f64, Unit::Count, Kind::Analytic));
+    let size = match model {
+        AnyModel::Float(_) => "model size, f32",
+        AnyModel::Integer(_) => "device image, integers only",
+    };
+    figures.push(Figure::new(size, model.sizes().total as f64, Unit::Bytes, Kind::Analytic));
+    if let AnyModel::Integer(integer) = model {
+        figures.push(Figure::new("RAM on a device", integer.ram_bytes() as f64, Unit::Bytes, Kind::Analytic));
+        if let Some(accuracy) = summary.test_float.as_ref().and_then(|s| s.accuracy) {
+            let figure =
+                Figure::new("test accuracy of the float model", accuracy, Unit::Fraction, Kind::Measured);
+            figures.push(figure);
+        }
+    }
+    let each = summary.seconds / summary.seeds.len().max(1) as f64;
+    let time = if summary.seeds.len() == 1 { Kind::Measured } else { Kind::Derived };
+    figures.push(Figure::new("training time a seed", each, Unit::Seconds, time));
+    figures
+}
+
+fn scores(part: &str, s: &Scores, sd: Option<&Scores>, figures: &mut Vec<Figure>) {
+    let mut add = |name: &str, value: Option<f64>, sd: Option<f64>, unit: Unit| {
+        if let Some(value) = value {
+            figures.push(Figure::new(&format!("{part} {name}"), value, unit, Kind::Measured).with_sd(sd));
+        }
+    };
+    add("accuracy", s.accuracy, sd.and_then(|d| d.accuracy), Unit::Fraction);
+    if part == "test" {
+        add("macro F1", s.f1_macro, sd.and_then(|d| d.f1_macro), Unit::Number);
+        let of = if s.threshold.is_some() { "F1 of the positive class" } else { "F1 of the second class" };
+        add(of, s.f1, sd.and_then(|d| d.f1), Unit::Number);
+        add("precision", s.precision, sd.and_then(|d| d.precision), Unit::Fraction);
+        add("recall", s.recall, sd.and_then(|d| d.recall), Unit::Fraction);
+        add("threshold", s.threshold, sd.and_then(|d| d.threshold), Unit::Number);
+    }
+    add("root mean squared error", s.rmse, sd.and_then(|d| d.rmse), Unit::Number);
+    add("R²", s.r2, sd.and_then(|d| d.r2), Unit::Number);
+}
+
+fn seed_row(record: &SeedRecord, best_seed: u64) -> SeedRow {
+    let r = &record.result;
+    let (val, test) = (r.val.as_ref(), r.test.as_ref());
+    SeedRow {
+        seed: r.seed,
+        best_epoch: Some(r.best_epoch),
+        val_accuracy: val.and_then(|s| s.accuracy),
+        val_loss: val.map(|s| s.loss),
+        test_accuracy: test.and_then(|s| s.accuracy),
+        test_f1: test.and_then(|s| s.f1_macro),
+        test_loss: test.map(|s| s.loss),
+        seconds: Some(r.seconds),
+        chosen: r.seed == best_seed,
+    }
+}
+
+fn curve(record: &SeedRecord) -> Curve {
+    let epochs = record.history.iter().filter(|e| e.pass == Pass::Choose);
+    let points = epochs.map(|e| Point {
+        epoch: e.epoch,
+        train_loss: Some(e.train_loss),
+        train_accuracy: e.train_accuracy,
+        val_loss: e.val_loss,
+        val_accuracy: e.val_accuracy,
+    });
+    Curve { seed: record.result.seed, best_epoch: Some(record.result.best_epoch), points: points.collect() }
+}
+
+fn confusion(record: &SeedRecord) -> Option<Confusion> {
+    let of = |name: &str, e: &Evaluation| {
+        let matrix = e.confusion.as_ref()?;
+        Some(Confusion {
+            of: format!("{name}, seed {}", record.result.seed),
+            classes: e.labels.clone(),
+            counts: matrix.counts().to_vec(),
+            per_class: e.per_class.clone(),
+        })
+    };
+    match (&record.test, &record.val) {
+        (Some(test), _) => of("test", test),
+        (None, Some(val)) => of("validation", val),
+        (None, None) => None,
+    }
+}

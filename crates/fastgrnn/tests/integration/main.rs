@@ -1,0 +1,10 @@
+//! Training runs, streams and model files through the public interface.
+
+mod common;
+mod model_file;
+mod stream;
+mod stream_eval;
+mod train_config;
+mod train_run;
+mod train_soft;
+mod train_stages;

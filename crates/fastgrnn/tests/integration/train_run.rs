@@ -1,0 +1,551 @@
+//! Whole training runs on small generated data.
+//!
+//! - learning: a run learns, refits, stops early, weighs classes, regresses
+//! - the run folder: files, summary, several seeds
+//! - bits: threads, interruption, kills and resumption leave no trace in the model
+//! - refusals: changed settings, changed data, occupied folders, one class, divergence
+
+use crate::common::{Stopper, classes, numbers, options, recipe, trained};
+use fastgrnn::data::Labels;
+use fastgrnn::model::Model;
+use fastgrnn::train::{
+    ClassWeight, ConfigError, EpochReport, Observer, Optimizer, Pass, Progress, Recipe, Refit, Silent,
+    TrainError, run,
+};
+use std::path::Path;
+
+// ---- learning ----
+
+#[test]
+fn a_run_learns_a_simple_rule_and_its_model_predicts_from_the_file_alone() {
+    let (data, folder) = (classes(120, 2, 12), tempfile::tempdir().unwrap());
+    let summary = trained(&Recipe { epochs: Some(40), ..recipe() }, &data, folder.path());
+    let test = summary.test.as_ref().unwrap();
+    assert!(test.accuracy.unwrap() > 0.95, "{test:?}");
+    let model = Model::load(&summary.model).unwrap();
+    let (evaluation, predictions) = model.evaluate(data.test.as_ref().unwrap(), 1).unwrap();
+    assert_eq!(&evaluation.scores, test);
+    assert_eq!(predictions.len(), test.n);
+    assert!((predictions.row(0).iter().sum::<f32>() - 1.0).abs() < 1e-5);
+}
+
+#[test]
+fn defaults_learn_forty_sequences() {
+    let (data, folder) = (classes(40, 2, 10), tempfile::tempdir().unwrap());
+    let recipe = Recipe { dataset: Some("generated".into()), ..Recipe::default() };
+    let config = recipe.resolve(&data).unwrap();
+    assert!(config.batch <= 10 && config.epochs * 4 >= 2_000, "{config:?}");
+    let summary = run(&config, &data, &options(folder.path()), &mut Silent).unwrap();
+    assert!(summary.test.unwrap().accuracy.unwrap() > 0.9);
+}
+
+#[test]
+fn numbers_of_any_size_are_regressed_in_their_own_units() {
+    let (data, folder) = (numbers(150), tempfile::tempdir().unwrap());
+    let summary = trained(&Recipe { epochs: Some(80), ..recipe() }, &data, folder.path());
+    let test = summary.test.unwrap();
+    assert!(test.r2.unwrap() > 0.9, "{test:?}");
+    assert!(test.rmse.unwrap() > 1.0, "errors are in units of the data, which are thousands: {test:?}");
+    assert_eq!(test.accuracy, None);
+    let model = Model::load(&summary.model).unwrap();
+    let predicted = model.predict(&data.train.x, 1).unwrap();
+    let Labels::Value { values, .. } = &data.train.y else { panic!("numbers") };
+    assert!((predicted.row(0)[0] - values[0]).abs() < 400.0);
+}
+
+#[test]
+fn binary_cross_entropy_has_one_output_for_two_classes() {
+    let (data, folder) = (classes(120, 2, 8), tempfile::tempdir().unwrap());
+    let recipe = Recipe {
+        loss: Some(fastgrnn::engine::Loss::BinaryCrossEntropy),
+        epochs: Some(40),
+        class_weight: Some(ClassWeight::Balanced),
+        ..recipe()
+    };
+    let summary = trained(&recipe, &data, folder.path());
+    assert!(summary.test.unwrap().accuracy.unwrap() > 0.9);
+    let model = Model::load(&summary.model).unwrap();
+    assert_eq!(model.network.outputs, 1);
+    assert_eq!(model.predict(&data.train.x, 1).unwrap().width, 2);
+}
+
+#[test]
+fn a_positive_class_gets_the_threshold_that_validation_prefers_and_files_keep_it() {
+    use fastgrnn::model::AnyModel;
+    let mut data = classes(240, 2, 8);
+    // A third of the positives look like the others: no threshold is perfect, and 0.5 is not best.
+    let Labels::Class { index, .. } = &mut data.train.y else { panic!("classes") };
+    index.iter_mut().step_by(6).for_each(|c| *c = 1);
+    for (quantize, refit) in [(false, Refit::None), (true, Refit::None), (true, Refit::Full)] {
+        let folder = tempfile::tempdir().unwrap();
+        let (positive, share) = (Some("class 1".into()), Some("class 1=0.2".parse().unwrap()));
+        let recipe = Recipe { positive, class_share: share, quantize: Some(quantize), ..recipe() };
+        let summary =
+            trained(&Recipe { epochs: Some(12), refit: Some(refit), ..recipe }, &data, folder.path());
+        let (seed, test) = (&summary.seeds[0], summary.test.clone().unwrap());
+        let model = AnyModel::load(&summary.model).unwrap();
+        let decision = model.float().decision.clone().unwrap();
+        assert_eq!((decision.positive.as_str(), Some(decision.threshold)), ("class 1", test.threshold));
+        assert!((decision.threshold - 0.5).abs() > 0.01, "{decision:?}");
+        let (evaluation, ..) = model.evaluate(data.test.as_ref().unwrap(), 1).unwrap();
+        assert_eq!(evaluation.scores, test, "the file alone decides as the run did");
+        let found = &evaluation.per_class[1];
+        assert_eq!((test.f1, test.recall), (Some(found.f1), Some(found.recall)));
+        let best = metrics(folder.path()).into_iter().rev().find(|r| r.best).unwrap();
+        assert_eq!(best.epoch, seed.best_epoch);
+        let val = seed.val.as_ref().unwrap();
+        assert!((best.val_f1.unwrap() - val.f1.unwrap()).abs() < if quantize { 0.1 } else { 1e-9 });
+        if let Some(float) = &summary.model_float {
+            assert!(Model::load(float).unwrap().decision.unwrap().threshold != 0.5);
+        }
+    }
+}
+
+#[test]
+fn every_optimizer_lowers_the_loss() {
+    let data = classes(80, 3, 8);
+    for optimizer in [Optimizer::Sgd, Optimizer::Nesterov, Optimizer::Adam, Optimizer::AdamW] {
+        let folder = tempfile::tempdir().unwrap();
+        let recipe = Recipe { optimizer: Some(optimizer), lr: None, epochs: Some(15), ..recipe() };
+        trained(&recipe, &data, folder.path());
+        let history = metrics(folder.path());
+        assert!(history[14].train_loss < 0.9 * history[0].train_loss, "{optimizer}");
+    }
+}
+
+#[test]
+fn early_stopping_ends_after_the_patience_and_keeps_the_best_epoch() {
+    let (data, folder) = (classes(80, 2, 8), tempfile::tempdir().unwrap());
+    let recipe = Recipe { epochs: Some(400), patience: Some(5), ..recipe() };
+    let summary = trained(&recipe, &data, folder.path());
+    let seed = &summary.seeds[0];
+    assert!(seed.epochs < 400);
+    assert_eq!(seed.epochs, seed.best_epoch + 5);
+    let history = metrics(folder.path());
+    assert_eq!(history.len(), seed.epochs);
+    let best = history.iter().rev().find(|r| r.best).unwrap();
+    assert_eq!(best.epoch, seed.best_epoch);
+    assert_eq!(best.val_accuracy, seed.val.as_ref().unwrap().accuracy);
+    assert_eq!(best.val_loss, Some(seed.val.as_ref().unwrap().loss));
+}
+
+#[test]
+fn a_refit_trains_on_all_sequences_for_the_epochs_its_setting_says() {
+    let data = classes(80, 2, 8);
+    let refit_epochs = |refit| {
+        let folder = tempfile::tempdir().unwrap();
+        let recipe = Recipe { epochs: Some(6), refit: Some(refit), ..recipe() };
+        let summary = trained(&recipe, &data, folder.path());
+        let history = metrics(folder.path());
+        let refitted: Vec<_> = history.iter().filter(|r| r.pass == Pass::Refit).collect();
+        assert!(refitted.iter().all(|r| r.val_loss.is_none()));
+        assert!(summary.val.is_some());
+        (refitted.len(), summary.seeds[0].best_epoch, std::fs::read(&summary.model).unwrap())
+    };
+    let (none, _, plain) = refit_epochs(Refit::None);
+    let (best, chosen, _) = refit_epochs(Refit::BestEpochs);
+    let (full, _, refitted) = refit_epochs(Refit::Full);
+    assert_eq!((none, best, full), (0, chosen, 6));
+    assert_ne!(plain, refitted);
+}
+
+#[test]
+fn without_validation_the_last_epoch_is_the_result() {
+    let (data, folder) = (classes(60, 2, 6), tempfile::tempdir().unwrap());
+    let recipe = Recipe { val_split: Some(0.0), epochs: Some(5), ..recipe() };
+    let summary = trained(&recipe, &data, folder.path());
+    assert_eq!(summary.val, None);
+    assert_eq!(summary.seeds[0].best_epoch, 5);
+}
+
+// ---- the run folder ----
+
+fn metrics(folder: &Path) -> Vec<EpochReport> {
+    let text = std::fs::read_to_string(folder.join("metrics.jsonl")).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn several_seeds_are_summarised_with_means_and_deviations() {
+    let (data, folder) = (classes(60, 3, 6), tempfile::tempdir().unwrap());
+    let recipe = Recipe { seed: Some(5), seeds: Some(3), epochs: Some(4), ..recipe() };
+    let summary = trained(&recipe, &data, folder.path());
+    let seeds: Vec<u64> = summary.seeds.iter().map(|s| s.seed).collect();
+    assert_eq!(seeds, [5, 6, 7]);
+    let accuracies: Vec<f64> =
+        summary.seeds.iter().map(|s| s.test.as_ref().unwrap().accuracy.unwrap()).collect();
+    let mean = accuracies.iter().sum::<f64>() / 3.0;
+    assert!((summary.test.as_ref().unwrap().accuracy.unwrap() - mean).abs() < 1e-12);
+    assert!(summary.test_sd.as_ref().unwrap().accuracy.is_some());
+    assert_eq!(metrics(folder.path()).len(), 12);
+    let best = summary.seeds.iter().find(|s| s.seed == summary.best_seed).unwrap();
+    assert!(
+        summary.seeds.iter().all(|s| s.val.as_ref().unwrap().accuracy <= best.val.as_ref().unwrap().accuracy)
+    );
+    assert_eq!(std::fs::read(&summary.model).unwrap(), std::fs::read(&best.model).unwrap());
+}
+
+#[test]
+fn one_of_several_seeds_is_the_model_that_seed_gives_alone() {
+    let data = classes(60, 2, 6);
+    let (both, alone) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let of = |seed, seeds| Recipe { seed: Some(seed), seeds: Some(seeds), epochs: Some(3), ..recipe() };
+    let two = trained(&of(1, 2), &data, both.path());
+    let one = trained(&of(2, 1), &data, alone.path());
+    assert_eq!(std::fs::read(&two.seeds[1].model).unwrap(), std::fs::read(&one.model).unwrap());
+}
+
+#[test]
+fn the_summary_has_the_keys_of_the_train_contract() {
+    let (data, folder) = (classes(60, 2, 6), tempfile::tempdir().unwrap());
+    let summary = trained(&Recipe { epochs: Some(2), ..recipe() }, &data, folder.path());
+    let text = std::fs::read_to_string(folder.path().join("summary.json")).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+    for key in
+        ["run", "model", "cell", "params", "bytes", "epochs", "seconds", "val", "test", "test_sd", "seeds"]
+    {
+        assert!(json.get(key).is_some(), "{key}");
+    }
+    for key in ["accuracy", "f1_macro", "f1", "loss", "n"] {
+        assert!(json["test"].get(key).is_some(), "{key}");
+    }
+    assert_eq!(json["bytes"]["total"], 4 * summary.params);
+    assert!(summary.run.is_absolute() && summary.model.is_absolute());
+    assert!(json["test_sd"].is_null());
+    let without_test = fastgrnn::data::Dataset { test: None, ..classes(60, 2, 6) };
+    let other = tempfile::tempdir().unwrap();
+    assert_eq!(trained(&Recipe { epochs: Some(2), ..recipe() }, &without_test, other.path()).test, None);
+}
+
+#[test]
+fn the_written_configuration_is_a_recipe_that_resolves_to_itself() {
+    let (data, folder) = (classes(60, 2, 6), tempfile::tempdir().unwrap());
+    let recipe = Recipe { epochs: Some(1), refit: Some(Refit::Full), ..recipe() };
+    trained(&recipe, &data, folder.path());
+    let again = Recipe::from_toml(folder.path().join("config.toml")).unwrap();
+    assert_eq!(again.resolve(&data).unwrap(), recipe.resolve(&data).unwrap());
+}
+
+// ---- bits ----
+
+/// What a run must reproduce: the models' bytes and every number of the metrics but the time.
+fn outcome(folder: &Path, seeds: std::ops::Range<u64>) -> (Vec<Vec<u8>>, Vec<EpochReport>) {
+    let models = seeds.map(|s| std::fs::read(folder.join(format!("seed-{s}/model.safetensors"))).unwrap());
+    let mut history = metrics(folder);
+    history.iter_mut().for_each(|r| r.seconds = 0.0);
+    (models.collect(), history)
+}
+
+/// Everything random at once: shuffling, noise, crops, initial states, two layers, a refit, seeds.
+fn eventful() -> Recipe {
+    Recipe {
+        epochs: Some(5),
+        seeds: Some(2),
+        layers: Some(2),
+        refit: Some(Refit::BestEpochs),
+        augment: Some("noise=0.1,shift=2,crop=0.8".parse().unwrap()),
+        initial_state: Some("random".parse().unwrap()),
+        class_weight: Some(ClassWeight::Balanced),
+        ..recipe()
+    }
+}
+
+/// The same with every kind of stage; grids and supports change within a few batches.
+fn staged() -> Recipe {
+    Recipe {
+        sparsity_w: Some(0.5),
+        sparsity_u: Some(0.3),
+        sparsity_head: Some(0.8),
+        quantize: Some(true),
+        stages: Some("dense:1/4,project:1/4:every=3:gradual,frozen:1/4,quantized:1/4".parse().unwrap()),
+        // An integer model has no random states.
+        initial_state: Some("0.1".parse().unwrap()),
+        refit: Some(Refit::Full),
+        ..eventful()
+    }
+}
+
+#[test]
+fn the_model_is_the_same_on_one_and_on_several_threads() {
+    let data = classes(90, 3, 9);
+    let models = [1, 2, 3].map(|threads| {
+        let folder = tempfile::tempdir().unwrap();
+        let config = staged().resolve(&data).unwrap();
+        let options = fastgrnn::train::RunOptions { threads, ..options(folder.path()) };
+        run(&config, &data, &options, &mut Silent).unwrap();
+        outcome(folder.path(), 0..2)
+    });
+    assert_eq!(models[0], models[1]);
+    assert_eq!(models[0], models[2]);
+}
+
+#[test]
+fn stopping_after_any_batch_and_resuming_changes_nothing() {
+    stop_and_resume(eventful());
+}
+
+#[test]
+fn stopping_in_any_stage_and_resuming_changes_nothing() {
+    stop_and_resume(staged());
+}
+
+/// A class that is to be found and comes up more often than it is there, epochs that are no passes
+/// over the data, and an average.
+fn sampled() -> Recipe {
+    let class_share = Some("class 1=0.7".parse().unwrap());
+    let positive = Some("class 1".into());
+    Recipe { class_share, epoch_draws: Some(70), positive, batch: Some(12), ema: Some(0.9), ..staged() }
+}
+
+#[test]
+fn stopping_a_sampled_run_and_resuming_changes_nothing() {
+    stop_and_resume(sampled());
+}
+
+#[test]
+fn an_average_keeps_the_support_and_is_what_validation_saw() {
+    let data = classes(80, 2, 8);
+    let recipe = |ema| Recipe {
+        sparsity_u: Some(0.3),
+        stages: Some("dense:1/3,project:1/3:every=3,frozen:1/3".parse().unwrap()),
+        epochs: Some(9),
+        ema,
+        ..recipe()
+    };
+    let models = [None, Some(0.0), Some(0.8)].map(|ema| {
+        let folder = tempfile::tempdir().unwrap();
+        let summary = trained(&recipe(ema), &data, folder.path());
+        let model = Model::load(&summary.model).unwrap();
+        let u = model.network.layout().view("layer0.u").unwrap().range();
+        assert_eq!(model.params[u].iter().filter(|v| **v != 0.0).count(), 20, "64 x 0.3, rounded up");
+        let best = metrics(folder.path()).into_iter().rev().find(|r| r.best).unwrap();
+        assert_eq!(best.val_loss, Some(summary.val.unwrap().loss));
+        model.params
+    });
+    assert_eq!(models[0], models[1]);
+    assert_ne!(models[0], models[2]);
+}
+
+#[test]
+fn an_epoch_goes_through_as_many_sequences_as_it_draws() {
+    struct Batches(usize);
+    impl Observer for Batches {
+        fn progress(&mut self, at: &Progress) {
+            self.0 = at.batches;
+        }
+    }
+    let data = classes(90, 3, 6);
+    for (draws, batches) in [(None, 9), (Some(20), 3), (Some(300), 38)] {
+        let folder = tempfile::tempdir().unwrap();
+        let recipe = Recipe { epoch_draws: draws, batch: Some(8), epochs: Some(1), ..recipe() };
+        let mut seen = Batches(0);
+        run(&recipe.resolve(&data).unwrap(), &data, &options(folder.path()), &mut seen).unwrap();
+        assert_eq!(seen.0, batches, "{draws:?}");
+    }
+}
+
+fn stop_and_resume(recipe: Recipe) {
+    let data = classes(60, 2, 8);
+    let config = recipe.resolve(&data).unwrap();
+    let whole = tempfile::tempdir().unwrap();
+    let mut counter = Stopper::after(usize::MAX);
+    run(&config, &data, &options(whole.path()), &mut counter).unwrap();
+    let expected = outcome(whole.path(), 0..2);
+    let total = counter.asked;
+    assert!(total > 20, "{total}");
+    for every in [1, 3, 7] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut interruptions = 0;
+        loop {
+            let options = fastgrnn::train::RunOptions { resume: interruptions > 0, ..options(folder.path()) };
+            match run(&config, &data, &options, &mut Stopper::after(every)) {
+                Err(TrainError::Interrupted { out, .. }) => assert!(out.is_absolute()),
+                other => {
+                    other.unwrap();
+                    break;
+                }
+            }
+            interruptions += 1;
+        }
+        assert!(interruptions >= total / every - 1, "{interruptions}");
+        assert_eq!(outcome(folder.path(), 0..2), expected);
+    }
+}
+
+/// Dies in the middle of a batch, leaving the folder as a kill would.
+struct Killed {
+    left: usize,
+}
+
+impl Observer for Killed {
+    fn progress(&mut self, _: &Progress) {
+        assert!(self.left > 0, "killed");
+        self.left -= 1;
+    }
+}
+
+#[test]
+fn dying_at_any_point_and_resuming_changes_nothing() {
+    let data = classes(60, 2, 8);
+    let recipe = Recipe { checkpoint_every: Some(0.0), ..eventful() };
+    let config = recipe.resolve(&data).unwrap();
+    let whole = tempfile::tempdir().unwrap();
+    run(&config, &data, &options(whole.path()), &mut Silent).unwrap();
+    let expected = outcome(whole.path(), 0..2);
+    for left in [0, 5, 11, 17, 23, 40] {
+        let folder = tempfile::tempdir().unwrap();
+        for resume in [false, true] {
+            let options = fastgrnn::train::RunOptions { resume, ..options(folder.path()) };
+            let death = std::panic::catch_unwind(|| run(&config, &data, &options, &mut Killed { left }));
+            assert!(death.is_err() || left >= 40);
+        }
+        let options = fastgrnn::train::RunOptions { resume: true, ..options(folder.path()) };
+        run(&config, &data, &options, &mut Silent).unwrap();
+        assert_eq!(outcome(folder.path(), 0..2), expected, "killed after {left} batches");
+    }
+}
+
+#[test]
+fn dying_between_checkpoints_inside_an_epoch_and_resuming_changes_nothing() {
+    let data = classes(60, 2, 8);
+    // Due after every batch: each checkpoint but the last of an epoch lies inside one.
+    let recipe = Recipe { checkpoint_every: Some(1e-9), ..staged() };
+    let config = recipe.resolve(&data).unwrap();
+    let whole = tempfile::tempdir().unwrap();
+    run(&config, &data, &options(whole.path()), &mut Silent).unwrap();
+    let expected = outcome(whole.path(), 0..2);
+    for left in [1, 2, 6, 13, 28] {
+        let folder = tempfile::tempdir().unwrap();
+        let options = |resume| fastgrnn::train::RunOptions { resume, ..options(folder.path()) };
+        let first = options(false);
+        let death = std::panic::catch_unwind(|| run(&config, &data, &first, &mut Killed { left }));
+        assert!(death.is_err());
+        assert!(folder.path().join("seed-0/checkpoint.safetensors").exists());
+        run(&config, &data, &options(true), &mut Silent).unwrap();
+        assert_eq!(outcome(folder.path(), 0..2), expected, "killed after {left} batches");
+    }
+}
+
+#[test]
+fn resuming_a_finished_run_returns_its_summary_without_training() {
+    let (data, folder) = (classes(60, 2, 6), tempfile::tempdir().unwrap());
+    let config = Recipe { epochs: Some(3), ..recipe() }.resolve(&data).unwrap();
+    let first = run(&config, &data, &options(folder.path()), &mut Silent).unwrap();
+    let again = fastgrnn::train::RunOptions { resume: true, ..options(folder.path()) };
+    let second = run(&config, &data, &again, &mut Killed { left: 0 }).unwrap();
+    assert_eq!(first, second);
+}
+
+// ---- refusals ----
+
+#[test]
+fn a_folder_with_a_run_is_not_overwritten() {
+    let (data, folder) = (classes(60, 2, 6), tempfile::tempdir().unwrap());
+    let config = Recipe { epochs: Some(1), ..recipe() }.resolve(&data).unwrap();
+    run(&config, &data, &options(folder.path()), &mut Silent).unwrap();
+    let error = run(&config, &data, &options(folder.path()), &mut Silent).unwrap_err();
+    assert!(matches!(error, TrainError::Occupied { .. }));
+    assert!(error.to_string().contains("--resume"));
+}
+
+#[test]
+fn resuming_with_other_settings_names_the_keys_that_differ() {
+    let (data, folder) = (classes(60, 2, 6), tempfile::tempdir().unwrap());
+    let config = |recipe: Recipe| recipe.resolve(&data).unwrap();
+    run(&config(recipe()), &data, &options(folder.path()), &mut Stopper::after(1)).unwrap_err();
+    let changed = config(Recipe { lr: Some(0.5), hidden: Some(3), ..recipe() });
+    let resume = fastgrnn::train::RunOptions { resume: true, ..options(folder.path()) };
+    let error = run(&changed, &data, &resume, &mut Silent).unwrap_err();
+    let TrainError::ConfigChanged { differences, .. } = &error else { panic!("{error}") };
+    assert_eq!(differences, &["hidden was 8, is now 3", "lr was 0.01, is now 0.5"]);
+}
+
+#[test]
+fn resuming_on_other_data_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, mut other) = (classes(60, 2, 6), classes(60, 2, 6));
+    let Labels::Class { index, .. } = &mut other.train.y else { panic!("classes") };
+    index[3] = 1 - index[3];
+    let config = recipe().resolve(&data).unwrap();
+    run(&config, &data, &options(folder.path()), &mut Stopper::after(2)).unwrap_err();
+    let resume = fastgrnn::train::RunOptions { resume: true, ..options(folder.path()) };
+    let error = run(&config, &other, &resume, &mut Silent).unwrap_err();
+    assert!(matches!(error, TrainError::DataChanged { .. }), "{error}");
+}
+
+#[test]
+fn a_learning_rate_that_is_far_too_high_is_reported_as_divergence() {
+    let (data, folder) = (numbers(60), tempfile::tempdir().unwrap());
+    let recipe = Recipe {
+        optimizer: Some(Optimizer::Sgd),
+        lr: Some(1e6),
+        clip: Some(0.0),
+        update: Some(fastgrnn::cells::Nonlinearity::Relu),
+        ..recipe()
+    };
+    let config = recipe.resolve(&data).unwrap();
+    let error = run(&config, &data, &options(folder.path()), &mut Silent).unwrap_err();
+    let text = error.to_string();
+    assert!(matches!(error, TrainError::Diverged { seed: 0, .. }), "{text}");
+    for part in ["seed 0", "epoch 1", "--lr 300000", "--clip 1", "--start authors"] {
+        assert!(text.contains(part), "{text}");
+    }
+}
+
+#[test]
+fn parameters_that_overflow_are_divergence_and_never_reach_a_file() {
+    let (data, folder) = (classes(60, 2, 6), tempfile::tempdir().unwrap());
+    // Tanh keeps loss and gradient finite while the head overflows.
+    let recipe = Recipe {
+        optimizer: Some(Optimizer::Sgd),
+        lr: Some(3e38),
+        clip: Some(0.0),
+        warmup: Some(0.0),
+        epochs: Some(1),
+        batch: Some(60),
+        weight_decay: Some(1e3),
+        ..recipe()
+    };
+    let config = recipe.resolve(&data).unwrap();
+    let error = run(&config, &data, &options(folder.path()), &mut Silent).unwrap_err();
+    assert!(matches!(error, TrainError::Diverged { epoch: 1, batch: 1, .. }), "{error}");
+    assert!(error.to_string().contains("parameter"), "{error}");
+    assert!(!folder.path().join("seed-0/checkpoint.safetensors").exists());
+}
+
+/// Tries to resume the very run it watches.
+struct Intruder<'a> {
+    config: &'a fastgrnn::train::Config,
+    data: &'a fastgrnn::data::Dataset,
+    folder: &'a Path,
+    refused: bool,
+}
+
+impl Observer for Intruder<'_> {
+    fn epoch(&mut self, _: &EpochReport) {
+        let resume = fastgrnn::train::RunOptions { resume: true, ..options(self.folder) };
+        let error = run(self.config, self.data, &resume, &mut Silent).unwrap_err();
+        self.refused = matches!(error, TrainError::Busy { .. }) && error.to_string().contains("in use");
+    }
+}
+
+#[test]
+fn a_folder_is_trained_into_by_one_at_a_time() {
+    let (data, folder) = (classes(60, 2, 6), tempfile::tempdir().unwrap());
+    let config = Recipe { epochs: Some(1), ..recipe() }.resolve(&data).unwrap();
+    let mut intruder = Intruder { config: &config, data: &data, folder: folder.path(), refused: false };
+    run(&config, &data, &options(folder.path()), &mut intruder).unwrap();
+    assert!(intruder.refused);
+    let resume = fastgrnn::train::RunOptions { resume: true, ..options(folder.path()) };
+    run(&config, &data, &resume, &mut Silent).unwrap();
+}
+
+#[test]
+fn one_class_only_is_refused() {
+    let mut data = classes(30, 2, 5);
+    let Labels::Class { index, .. } = &mut data.train.y else { panic!("classes") };
+    index.fill(1);
+    let error = recipe().resolve(&data).unwrap_err();
+    assert!(matches!(error, ConfigError::OneClass { .. }));
+    assert!(error.to_string().contains("'class 1'"), "{error}");
+}

@@ -1,0 +1,167 @@
+//! Whole training runs with targets between classes: label smoothing, mixup and a teacher.
+//!
+//! - learning: each of them changes the model and still learns
+//! - bits: threads, interruption and resumption leave no trace
+//! - refusals: teachers that do not fit, and another teacher than the run began with
+
+use crate::common::{Stopper, classes, numbers, options, recipe, trained};
+use fastgrnn::cells::CellKind;
+use fastgrnn::data::{Dataset, Labels, Normalize, Sequences};
+use fastgrnn::train::{Recipe, RunOptions, Silent, TeacherError, TrainError, run};
+use std::path::{Path, PathBuf};
+
+/// Generated classes, cut to one length: others cannot be mixed.
+fn equal(n: usize, count: usize, steps: usize) -> Dataset {
+    let mut data = classes(n, count, steps);
+    for part in [Some(&mut data.train), data.test.as_mut()].into_iter().flatten() {
+        let (mut x, length) = (Sequences::new(part.x.dim()), part.x.min_steps().min(steps / 2));
+        (0..part.x.len()).for_each(|i| x.push(&part.x.get(i)[..length * part.x.dim()]));
+        part.x = x;
+    }
+    data
+}
+
+/// A teacher of another cell, in another normalisation, with its classes in another order.
+fn teacher(data: &Dataset, folder: &Path) -> PathBuf {
+    let mut other = data.clone();
+    for part in [Some(&mut other.train), other.test.as_mut()].into_iter().flatten() {
+        let Labels::Class { index, names } = &mut part.y else { panic!("classes") };
+        names.reverse();
+        let last = names.len() as u32 - 1;
+        index.iter_mut().for_each(|c| *c = last - *c);
+    }
+    let recipe = Recipe {
+        cell: Some(CellKind::Gru),
+        normalize: Some(Normalize::None),
+        hidden: Some(12),
+        epochs: Some(20),
+        ..recipe()
+    };
+    trained(&recipe, &other, folder).model
+}
+
+fn soft(teacher: Option<PathBuf>) -> Recipe {
+    Recipe {
+        epochs: Some(6),
+        seeds: Some(2),
+        label_smoothing: Some(0.1),
+        mixup: Some(0.3),
+        teacher,
+        augment: Some("noise=0.1,shift=2".parse().unwrap()),
+        ..recipe()
+    }
+}
+
+fn models(folder: &Path) -> Vec<Vec<u8>> {
+    [0, 1].map(|s| std::fs::read(folder.join(format!("seed-{s}/model.safetensors"))).unwrap()).to_vec()
+}
+
+// ---- learning ----
+
+#[test]
+fn each_kind_of_soft_target_changes_the_model_and_still_learns() {
+    let (data, school) = (equal(150, 3, 16), tempfile::tempdir().unwrap());
+    let teacher = teacher(&data, school.path());
+    let plain = Recipe { epochs: Some(30), ..recipe() };
+    let kinds = [
+        plain.clone(),
+        Recipe { label_smoothing: Some(0.1), ..plain.clone() },
+        Recipe { mixup: Some(0.2), ..plain.clone() },
+        Recipe { teacher: Some(teacher.clone()), ..plain.clone() },
+        Recipe { teacher: Some(teacher), teacher_weight: Some(1.0), ..plain },
+    ];
+    let mut seen: Vec<Vec<u8>> = Vec::new();
+    for recipe in kinds {
+        let folder = tempfile::tempdir().unwrap();
+        let summary = trained(&recipe, &data, folder.path());
+        let accuracy = summary.test.unwrap().accuracy.unwrap();
+        assert!(accuracy > 0.8, "{accuracy} with {recipe:?}");
+        let model = fastgrnn::model::Model::load(&summary.model).unwrap();
+        let params: Vec<u8> = model.params.iter().flat_map(|v| v.to_le_bytes()).collect();
+        assert!(!seen.contains(&params), "{recipe:?}");
+        seen.push(params);
+    }
+}
+
+#[test]
+fn a_student_can_learn_from_its_teacher_alone_though_every_label_is_wrong() {
+    let (data, school) = (equal(150, 3, 16), tempfile::tempdir().unwrap());
+    let teacher = Some(teacher(&data, school.path()));
+    let mut wrong = data.clone();
+    let Labels::Class { index, .. } = &mut wrong.train.y else { panic!("classes") };
+    index.iter_mut().for_each(|c| *c = (*c + 1) % 3);
+    let recipe =
+        Recipe { teacher, teacher_weight: Some(1.0), epochs: Some(30), val_split: Some(0.0), ..recipe() };
+    let folder = tempfile::tempdir().unwrap();
+    let accuracy = trained(&recipe, &wrong, folder.path()).test.unwrap().accuracy.unwrap();
+    assert!(accuracy > 0.8, "{accuracy}");
+}
+
+// ---- bits ----
+
+#[test]
+fn soft_runs_are_the_same_on_any_number_of_threads_and_after_any_interruption() {
+    let (data, school) = (equal(60, 2, 12), tempfile::tempdir().unwrap());
+    let config = soft(Some(teacher(&data, school.path()))).resolve(&data).unwrap();
+    let whole = tempfile::tempdir().unwrap();
+    run(&config, &data, &options(whole.path()), &mut Silent).unwrap();
+    let expected = models(whole.path());
+    let threaded = tempfile::tempdir().unwrap();
+    run(&config, &data, &RunOptions { threads: 3, ..options(threaded.path()) }, &mut Silent).unwrap();
+    assert_eq!(models(threaded.path()), expected);
+    let folder = tempfile::tempdir().unwrap();
+    let mut interruptions = 0;
+    loop {
+        let options = RunOptions { resume: interruptions > 0, ..options(folder.path()) };
+        match run(&config, &data, &options, &mut Stopper::after(7)) {
+            Err(TrainError::Interrupted { .. }) => interruptions += 1,
+            other => break drop(other.unwrap()),
+        }
+    }
+    assert!(interruptions > 3, "{interruptions}");
+    assert_eq!(models(folder.path()), expected);
+}
+
+// ---- refusals ----
+
+#[test]
+fn resuming_with_another_teacher_is_refused_and_a_moved_one_is_not() {
+    let (data, school) = (equal(60, 2, 12), tempfile::tempdir().unwrap());
+    let path = teacher(&data, school.path());
+    let folder = tempfile::tempdir().unwrap();
+    let config = |path: &Path| soft(Some(path.to_owned())).resolve(&data).unwrap();
+    run(&config(&path), &data, &options(folder.path()), &mut Stopper::after(2)).unwrap_err();
+    let moved = school.path().join("moved.safetensors");
+    std::fs::rename(&path, &moved).unwrap();
+    let resume = RunOptions { resume: true, ..options(folder.path()) };
+    let error = run(&config(&moved), &data, &resume, &mut Stopper::after(2)).unwrap_err();
+    assert!(matches!(error, TrainError::Interrupted { .. }), "{error}");
+    let other = tempfile::tempdir().unwrap();
+    let stranger = trained(&Recipe { epochs: Some(1), ..recipe() }, &data, other.path()).model;
+    let error = run(&config(&stranger), &data, &resume, &mut Silent).unwrap_err();
+    assert!(matches!(error, TrainError::DataChanged { .. }), "{error}");
+    assert!(error.to_string().contains("teacher"));
+}
+
+#[test]
+fn a_teacher_that_does_not_fit_is_refused_before_anything_is_written() {
+    let (data, school) = (equal(60, 2, 12), tempfile::tempdir().unwrap());
+    let three = teacher(&equal(60, 3, 12), &school.path().join("three"));
+    let values = trained(&recipe(), &numbers(60), &school.path().join("values")).model;
+    let integer = Recipe { quantize: Some(true), ..recipe() };
+    let integer = trained(&integer, &data, &school.path().join("integer")).model;
+    for (path, part) in [
+        (three, "the data class 0, class 1; train a teacher on the same classes"),
+        (values, "the teacher"),
+        (integer, "integer"),
+        (school.path().join("nowhere"), "nowhere"),
+    ] {
+        let out = school.path().join("out");
+        let config = soft(Some(path)).resolve(&data).unwrap();
+        let error = run(&config, &data, &options(&out), &mut Silent).unwrap_err();
+        assert!(matches!(error, TrainError::Teacher(_) | TrainError::Model(_)), "{error}");
+        assert!(error.to_string().contains(part), "{error}");
+        assert!(!out.exists());
+    }
+    assert!(TeacherError::Features { path: "t".into(), found: 3, expected: 2 }.to_string().contains('3'));
+}
