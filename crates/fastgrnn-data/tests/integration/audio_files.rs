@@ -1,8 +1,5 @@
 //! WAV and FLAC files of every kind, whole and broken: decoded right, or refused clearly.
 
-use std::io::Write;
-use std::path::Path;
-
 use crate::sound::{Wav, chunk, flac, riff, sine};
 use fastgrnn_data::audio::{self, AudioError};
 

@@ -49,7 +49,7 @@ fn extremes_equal_the_oracle_for_every_shape() {
         let tables = Tables::new(&spec);
         let n = 2 * spec.window() + spec.hop().min(200) + 1;
         for (what, samples) in extremes(n) {
-            let expected = oracle::rows(&tables.view(), &samples);
+            let expected = crate::features_oracle::rows(&tables.view(), &samples);
             assert_eq!(expected.len(), spec.frames(n) * spec.dim());
             assert!(extract_counts(&spec, &samples) == expected, "{spec}: {what}");
         }
@@ -66,7 +66,11 @@ fn the_worst_signs_for_a_point_equal_the_oracle() {
             let turn = std::f64::consts::TAU * f64::from(point) / 512.0;
             let sign = |n: i32| (turn * f64::from(n) + f64::from(phase) * 0.7).cos() >= 0.0;
             let samples: Vec<i16> = (0..400).map(|n| if sign(n) { i16::MAX } else { i16::MIN }).collect();
-            assert_eq!(extract_counts(&spec, &samples), oracle::rows(&tables.view(), &samples), "{point}");
+            assert_eq!(
+                extract_counts(&spec, &samples),
+                crate::features_oracle::rows(&tables.view(), &samples),
+                "{point}"
+            );
         }
     }
 }
@@ -95,7 +99,7 @@ proptest! {
     #[test]
     fn any_sound_equals_the_oracle(samples in sound(900), which in 0..SPECS.len()) {
         let spec: Spec = SPECS[which].parse().unwrap();
-        prop_assert_eq!(extract_counts(&spec, &samples), oracle::rows(&Tables::new(&spec).view(), &samples));
+        prop_assert_eq!(extract_counts(&spec, &samples), crate::features_oracle::rows(&Tables::new(&spec).view(), &samples));
     }
 
     #[test]

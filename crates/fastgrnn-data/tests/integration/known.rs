@@ -1,11 +1,9 @@
 //! Known data sets: sizes, classes, groups and splits as documented.
 //!
-//! Sets that may not be redistributed are read from `../shared/data` beside the checkout; where it
-//! is absent, a test says so and passes.
+//! Sets that may not be redistributed are read from `FASTGRNN_DATA`; without them a test says so and
+//! passes.
 
 use std::collections::BTreeSet;
-use std::io::Write;
-use std::path::{Path, PathBuf};
 
 use fastgrnn_data::data::{self, DataError, Dataset, Examples, Labels, Request, SplitBy};
 
@@ -173,8 +171,8 @@ fn the_listed_counts_are_those_of_the_files_found() {
         (dsa.train, dsa.test)
     };
     assert_eq!(counts(dir.path()), (2, 1));
-    if let Some(shared) = shared() {
-        assert_eq!(counts(&shared), (912, 912));
+    if let Some(folder) = fastgrnn_testing::data::folder("") {
+        assert_eq!(counts(&folder), (912, 912));
     }
 }
 
@@ -232,6 +230,7 @@ fn a_wake_word_is_tested_on_all_official_test_clips() {
     assert_eq!(counts(test), [6_835 - 162, 162]);
     assert_eq!(counts(&wake.train.select(wake.validation.as_ref().unwrap())), [6_798 - 160, 160]);
     assert_eq!(wake.name, "wakeword:marvin");
-    let error = data::load(&Request { data_dir: shared(), ..Request::new("wakeword:alexa") }).unwrap_err();
+    let data_dir = fastgrnn_testing::data::folder("");
+    let error = data::load(&Request { data_dir, ..Request::new("wakeword:alexa") }).unwrap_err();
     assert!(error.to_string().contains("'alexa'") && error.to_string().contains("sheila"), "{error}");
 }

@@ -356,7 +356,7 @@ fn stages_that_contradict_other_settings_are_refused() {
 fn a_run_started_before_there_were_stages_can_be_continued() {
     let (data, folder) = (classes(60, 2, 6), tempfile::tempdir().unwrap());
     let config = recipe().resolve(&data).unwrap();
-    run(&config, &data, &options(folder.path()), &mut common::Stopper::after(3)).unwrap_err();
+    run(&config, &data, &options(folder.path()), &mut crate::common::Stopper::after(3)).unwrap_err();
     let path = folder.path().join("config.toml");
     let new = ["stages", "sparsity-w", "sparsity-u", "sparsity-head", "quantize"];
     let text = std::fs::read_to_string(&path).unwrap();
