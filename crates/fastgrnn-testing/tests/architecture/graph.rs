@@ -1,0 +1,189 @@
+//! Which file uses which: imports and paths resolved to the file that defines the item.
+
+use crate::source::{self, Import, Source};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// A module: its crate, then the names down to it.
+pub type Module = Vec<String>;
+
+/// Edges between modules of any kind.
+pub type Edges = BTreeMap<Module, BTreeSet<Module>>;
+
+/// All modules of some crates.
+#[derive(Default)]
+pub struct Workspace {
+    files: BTreeMap<Module, Source>,
+}
+
+impl Workspace {
+    /// Reads every crate in `folder` that has a library or a program.
+    pub fn read(folder: &Path) -> Self {
+        let mut workspace = Self::default();
+        let entries = std::fs::read_dir(folder).expect("the folder of crates");
+        for entry in entries.map(|entry| entry.expect("a crate").path()) {
+            let name = entry.file_name().expect("a name").to_string_lossy().replace('-', "_");
+            for root in ["lib.rs", "main.rs"] {
+                let root = entry.join("src").join(root);
+                if root.exists() {
+                    workspace.read_module(vec![name.clone()], &root, &entry.join("src"));
+                    break;
+                }
+            }
+        }
+        workspace
+    }
+
+    /// Adds one module from its text, for tests of the graph itself.
+    pub fn add(&mut self, module: &str, text: &str) {
+        self.files.insert(module.split("::").map(str::to_owned).collect(), source::read(text));
+    }
+
+    fn read_module(&mut self, module: Module, file: &Path, folder: &Path) {
+        let text = std::fs::read_to_string(file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+        let source = source::read(&text);
+        for name in &source.modules {
+            let child: Module = module.iter().cloned().chain([name.clone()]).collect();
+            let (flat, nested) = (folder.join(format!("{name}.rs")), folder.join(name));
+            let file = if flat.exists() { flat } else { nested.join("mod.rs") };
+            self.read_module(child, &file, &nested);
+        }
+        self.files.insert(module, source);
+    }
+
+    /// Number of modules.
+    pub fn len(&self) -> usize {
+        self.files.len()
+    }
+
+    /// The files that each file uses. A `pub use` passes an item on and is not a use.
+    pub fn uses(&self) -> Edges {
+        let mut edges = Edges::new();
+        for (module, source) in &self.files {
+            let imported = source.imports.iter().filter(|import| !import.is_reexport);
+            let items = imported.filter_map(|import| self.defining(module, &import.path));
+            let named = source.paths.iter().filter_map(|path| self.defining(module, path));
+            let found = items.chain(named).filter(|target| target != module).collect();
+            edges.insert(module.clone(), found);
+        }
+        edges
+    }
+
+    /// The module that defines what `path` names in `module`; none for other crates' items and for
+    /// modules themselves, whose items count where they are named.
+    fn defining(&self, module: &Module, path: &[String]) -> Option<Module> {
+        match self.resolve(module, path, 0)? {
+            Found::Item(module) => Some(module),
+            Found::Module(_) => None,
+        }
+    }
+
+    fn resolve(&self, module: &Module, path: &[String], depth: usize) -> Option<Found> {
+        let (first, rest) = path.split_first()?;
+        let start = match first.as_str() {
+            "crate" => Found::Module(vec![module[0].clone()]),
+            "self" => Found::Module(module.clone()),
+            "super" => Found::Module(module[..module.len() - 1].to_vec()),
+            name if self.files.contains_key(&vec![name.to_owned()]) => Found::Module(vec![name.to_owned()]),
+            _ => return self.lookup(module, path, depth),
+        };
+        match start {
+            Found::Module(start) if rest.first().is_some_and(|name| name == "super") => {
+                self.resolve(&start, rest, depth)
+            }
+            Found::Module(start) => self.lookup(&start, rest, depth),
+            found => Some(found),
+        }
+    }
+
+    /// Follows `path` from `module` on, whose names it may use.
+    fn lookup(&self, module: &Module, path: &[String], depth: usize) -> Option<Found> {
+        let Some((name, rest)) = path.split_first() else { return Some(Found::Module(module.clone())) };
+        let source = self.files.get(module)?;
+        let child: Module = module.iter().cloned().chain([name.clone()]).collect();
+        if source.items.contains(name) {
+            return Some(Found::Item(module.clone()));
+        }
+        if self.files.contains_key(&child) {
+            return self.lookup(&child, rest, depth);
+        }
+        if depth > 8 {
+            return None;
+        }
+        let mut imports = source.imports.iter().filter(|import| &import.name == name);
+        if let Some(import) = imports.next() {
+            return match self.resolve(module, &import.path, depth + 1)? {
+                Found::Module(target) => self.lookup(&target, rest, depth + 1),
+                item => Some(item),
+            };
+        }
+        let globs = source.imports.iter().filter(|import| import.name == "*");
+        let inside = |import: &Import| {
+            let mut path = import.path.clone();
+            *path.last_mut()? = name.clone();
+            self.resolve(module, &path, depth + 1)
+        };
+        globs.filter_map(inside).next()
+    }
+}
+
+enum Found {
+    Module(Module),
+    Item(Module),
+}
+
+/// The edges between the children of `parent`, with everything below a child counted as the child.
+/// The file of `parent` itself does not count.
+pub fn between_children(edges: &Edges, parent: &[String]) -> Edges {
+    let depth = parent.len();
+    let child = |module: &Module| -> Option<Module> {
+        (module.len() > depth && module.starts_with(parent)).then(|| module[..=depth].to_vec())
+    };
+    let mut condensed = Edges::new();
+    for (from, targets) in edges {
+        let Some(from) = child(from) else { continue };
+        let targets = targets.iter().filter_map(child).filter(|to| *to != from);
+        condensed.entry(from.clone()).or_default().extend(targets);
+    }
+    condensed
+}
+
+/// Some cycle, if there is one: modules, each of which uses the next, and the last the first.
+pub fn cycle(edges: &Edges) -> Option<Vec<Module>> {
+    let mut finished = BTreeSet::new();
+    for start in edges.keys() {
+        let mut trail = Vec::new();
+        if let Some(found) = walk(edges, start, &mut trail, &mut finished) {
+            return Some(found);
+        }
+    }
+    None
+}
+
+fn walk(
+    edges: &Edges,
+    module: &Module,
+    trail: &mut Vec<Module>,
+    finished: &mut BTreeSet<Module>,
+) -> Option<Vec<Module>> {
+    if let Some(first) = trail.iter().position(|m| m == module) {
+        return Some(trail[first..].to_vec());
+    }
+    if finished.contains(module) {
+        return None;
+    }
+    trail.push(module.clone());
+    for target in edges.get(module).into_iter().flatten() {
+        if let Some(found) = walk(edges, target, trail, finished) {
+            return Some(found);
+        }
+    }
+    trail.pop();
+    finished.insert(module.clone());
+    None
+}
+
+/// `fastgrnn_core::net`
+pub fn name(module: &[String]) -> String {
+    module.join("::")
+}
