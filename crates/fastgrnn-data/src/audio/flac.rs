@@ -2,7 +2,8 @@
 
 use claxon::{Error, FlacReader, FlacReaderOptions};
 
-use super::{Audio, AudioError, MAX_SAMPLES, checked_rate, too_long};
+use super::error::AudioError;
+use super::samples::{Audio, MAX_SAMPLES, checked_rate, too_long};
 
 pub(super) fn decode(file: &str, bytes: &[u8]) -> Result<Audio, AudioError> {
     let options = FlacReaderOptions { metadata_only: false, read_vorbis_comment: false };

@@ -113,13 +113,16 @@ impl Resampler {
 /// # Ok::<(), fastgrnn_data::audio::AudioError>(())
 /// ```
 pub fn resample(audio: &Audio, rate: u32) -> Result<Audio, AudioError> {
-    let rate = super::checked_rate("resampling", rate)?;
+    let rate = super::samples::checked_rate("resampling", rate)?;
     if rate == audio.rate {
         return Ok(audio.clone());
     }
     let resampler = Resampler::new(audio.rate, rate);
     if resampler.length(audio.samples.len()) > MAX_SAMPLES {
-        return Err(super::too_long(&format!("{:.0} s at {rate} samples a second", audio.seconds())));
+        return Err(super::samples::too_long(&format!(
+            "{:.0} s at {rate} samples a second",
+            audio.seconds()
+        )));
     }
     Ok(Audio { rate, samples: resampler.apply(&audio.samples) })
 }

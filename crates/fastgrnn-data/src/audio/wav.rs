@@ -5,7 +5,8 @@
 //! Programs that write to a pipe do not know the length of what they write, and leave 0, 2³²−1 or a
 //! number close to 2³¹ in its place: such a data chunk goes on to the end of the file.
 
-use super::{Audio, AudioError, MAX_SAMPLES, checked_rate, too_long};
+use super::error::AudioError;
+use super::samples::{Audio, MAX_SAMPLES, checked_rate, too_long};
 
 /// Lengths from here on are placeholders of programs that write to a pipe.
 const UNKNOWN_LENGTH: u64 = 0x7fff_f000;

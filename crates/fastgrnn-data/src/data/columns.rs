@@ -7,8 +7,8 @@ use std::collections::{HashMap, HashSet};
 
 use csv::ByteRecord;
 
-use super::csv::{Context, is_numeric, text};
-use super::labels::listed;
+use super::fields::{Context, is_numeric, text};
+use super::names::listed;
 use super::{DataError, Expect, Request};
 
 /// Names of label columns, in any case.

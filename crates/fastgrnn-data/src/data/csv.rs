@@ -8,31 +8,13 @@
 use csv::{ByteRecord, ReaderBuilder, Trim};
 
 use super::columns::{Columns, Role};
+use super::fields::{Context, number, text};
 use super::part::Part;
 use super::recordings::{Rows, label_kind};
 use super::{DataError, LabelKind, Request};
 
 /// Rows looked at before deciding what each column is.
 const SAMPLE: usize = 1000;
-
-/// What the surroundings of a file say about it.
-#[derive(Clone, Copy)]
-pub(crate) struct Context<'a> {
-    pub request: &'a Request,
-    /// Whether labels are needed.
-    pub labelled: bool,
-    /// The class that the file's folder names.
-    pub class: Option<&'a str>,
-    /// Whether rows are time steps of one recording, because the file is one of many.
-    pub steps: bool,
-}
-
-impl<'a> Context<'a> {
-    /// A file on its own.
-    pub fn alone(request: &'a Request, labelled: bool) -> Self {
-        Self { request, labelled, class: None, steps: false }
-    }
-}
 
 /// A file as rows, before they become sequences.
 pub(crate) struct Table {
@@ -154,18 +136,6 @@ fn corrupt(file: &str, error: &csv::Error) -> DataError {
 fn sample(file: &str, bytes: &[u8], separator: u8) -> Result<Vec<ByteRecord>, DataError> {
     let records = reader(bytes, separator).into_byte_records();
     records.take(SAMPLE).map(|r| r.map_err(|e| corrupt(file, &e))).collect()
-}
-
-pub(crate) fn text(cell: &[u8]) -> String {
-    String::from_utf8_lossy(cell).into_owned()
-}
-
-fn number(cell: &[u8]) -> Option<f32> {
-    std::str::from_utf8(cell).ok()?.parse().ok()
-}
-
-pub(crate) fn is_numeric(cell: &[u8]) -> bool {
-    cell.is_empty() || number(cell).is_some()
 }
 
 /// Parses every row.

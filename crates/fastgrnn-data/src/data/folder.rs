@@ -7,10 +7,10 @@
 use std::collections::HashSet;
 
 use super::archive::Tree;
-use super::csv::Context;
-use super::labels::{RawLabels, listed};
-use super::load::{Parts, like};
+use super::fields::Context;
+use super::names::listed;
 use super::part::Part;
+use super::parts::{Parts, request_for_test_part};
 use super::recordings::label_kind;
 use super::{DataError, Request, csv};
 
@@ -70,7 +70,7 @@ pub(crate) fn read(
     }
     let (test, train): (Vec<Table>, Vec<Table>) = tables.into_iter().partition(|t| t.is_test);
     let train = join(tree, &train, request, labelled)?;
-    let like = train.as_ref().map_or_else(|| request.clone(), |train| like(request, train));
+    let like = train.as_ref().map_or_else(|| request.clone(), |train| request_for_test_part(request, train));
     let test = join(tree, &test, &like, labelled)?;
     Ok(Parts { train, test })
 }
@@ -151,7 +151,7 @@ fn join(
                 part.notes.splice(..0, joined.notes.drain(..));
                 *joined = part;
             }
-            Some(joined) => append(joined, part)?,
+            Some(joined) => joined.append(part)?,
         }
     }
     if let Some(joined) = &mut joined {
@@ -159,65 +159,4 @@ fn join(
         joined.notes.extend(note);
     }
     Ok(joined)
-}
-
-/// Adds the sequences of `part` to `joined`.
-pub(crate) fn append(joined: &mut Part, part: Part) -> Result<(), DataError> {
-    if part.x.dim() != joined.x.dim() {
-        return Err(DataError::DimMismatch {
-            file: part.file,
-            found: part.x.dim(),
-            expected: joined.x.dim(),
-            other: joined.file.clone(),
-        });
-    }
-    for note in part.notes {
-        if !joined.notes.contains(&note) {
-            joined.notes.push(note);
-        }
-    }
-    if part.x.is_empty() {
-        return Ok(());
-    }
-    joined.x.append(&part.x);
-    match (&mut joined.y, part.y) {
-        (RawLabels::Text(all), RawLabels::Text(more)) => all.extend(more),
-        (RawLabels::Number { values: all, .. }, RawLabels::Number { values: more, .. }) => {
-            all.extend(more);
-        }
-        (RawLabels::None, RawLabels::None) => {}
-        (RawLabels::Text(all), RawLabels::Number { values, .. }) => {
-            all.extend(values.iter().map(f64::to_string));
-        }
-        (all, RawLabels::Text(more)) => {
-            let mut text = match all {
-                RawLabels::Number { values, .. } => values.iter().map(f64::to_string).collect(),
-                _ => Vec::new(),
-            };
-            text.extend(more);
-            *all = RawLabels::Text(text);
-        }
-        _ => {
-            let hint = "some files of the folder have labels and some have none".into();
-            return Err(DataError::NoLabels { file: part.file, hint });
-        }
-    }
-    match (&mut joined.group, part.group) {
-        (Some(all), Some(more)) => all.extend(more),
-        (None, None) => {}
-        _ => {
-            return Err(DataError::Unsupported {
-                file: part.file,
-                problem: "some files of the folder have a group column and some have none; add it to all, or leave it out with --drop".into(),
-            });
-        }
-    }
-    if let (Some(all), Some(more)) = (&mut joined.ids, part.ids) {
-        all.extend(more);
-    }
-    if let (Some(all), Some(more)) = (&mut joined.recording, part.recording) {
-        let next = all.last().map_or(0, |last| last + 1);
-        all.extend(more.iter().map(|r| r + next));
-    }
-    Ok(())
 }

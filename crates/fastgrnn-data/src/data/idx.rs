@@ -5,8 +5,8 @@
 
 use super::DataError;
 use super::array::{Array, Cell};
-use super::labels::RawLabels;
 use super::part::Part;
+use super::part::RawLabels;
 
 /// The most sides an array may have.
 const MAX_RANK: u8 = 8;

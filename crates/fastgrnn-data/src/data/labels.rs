@@ -6,7 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use super::part::Part;
+use super::names::listed;
+use super::part::{Part, RawLabels};
 use super::{DataError, LabelKind, Labels};
 
 /// Integer labels are classes up to this many distinct ones, however few the sequences.
@@ -21,24 +22,6 @@ const MOST_CLASSES: usize = 2048;
 /// Whether this many distinct whole numbers are few enough, among `n` of them, to be classes.
 pub(crate) fn are_few(distinct: usize, n: usize) -> bool {
     distinct <= FEW_CLASSES || (distinct <= MANY_CLASSES && distinct * 2 <= n)
-}
-
-/// Labels as they stand in the file.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum RawLabels {
-    Text(Vec<String>),
-    Number { width: usize, values: Vec<f64> },
-    None,
-}
-
-impl RawLabels {
-    /// Labels a sequence.
-    pub fn width(&self) -> usize {
-        match self {
-            Self::Number { width, .. } => *width,
-            _ => 1,
-        }
-    }
 }
 
 /// Understands the labels of a training part.
@@ -250,14 +233,4 @@ fn indices(text: &[String], names: &[String]) -> Result<Vec<u32>, usize> {
     let known: BTreeMap<&str, u32> =
         names.iter().enumerate().map(|(i, name)| (name.as_str(), i as u32)).collect();
     text.iter().enumerate().map(|(i, label)| known.get(label.as_str()).copied().ok_or(i)).collect()
-}
-
-/// The first names of a list, for a message.
-pub(crate) fn listed(names: &[String]) -> String {
-    const SHOWN: usize = 12;
-    let shown = names[..names.len().min(SHOWN)].join(", ");
-    match names.len() {
-        n if n > SHOWN => format!("{shown}, … ({n} in all)"),
-        _ => shown,
-    }
 }

@@ -3,21 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use super::archive::{Tree, file_name};
-use super::clips::{self, Role};
-use super::csv::Context;
-use super::labels::{RawLabels, listed};
+use super::assemble::assemble;
+use super::fields::Context;
+use super::names::listed;
 use super::npz::Arrays;
-use super::part::{Part, assemble};
+use super::part::{Part, RawLabels};
+use super::parts::{Parts, Purpose, request_for_test_part};
 use super::{
-    DataError, Dataset, LabelKind, Request, Sequences, Unlabelled, csv, folder, idx, known, npy, npz, random,
-    ts,
+    DataError, Dataset, Request, Sequences, Unlabelled, clips, csv, folder, idx, known, npy, npz, random, ts,
 };
-
-/// What a source holds.
-pub(crate) struct Parts {
-    pub train: Option<Part>,
-    pub test: Option<Part>,
-}
+use crate::audio::is_recording;
 
 /// Reads the data set that `request` names: a known name, or the path of a file, folder or archive.
 ///
@@ -32,29 +27,37 @@ pub fn load(request: &Request) -> Result<Dataset, DataError> {
     if let Some(data) = random::load(request) {
         return data;
     }
-    if let Some(data) = known::load(request)? {
+    if let Some(found) = known::load(request)? {
+        let dim = found.parts.train.as_ref().map(|part| part.x.dim());
+        let mut data = finish(request.source.clone(), found.parts, request)?;
+        data.notes.extend(found.notes);
+        data.suggested = found.suggested;
+        // Axes are columns of the set as published.
+        if dim != Some(data.train.x.dim()) {
+            data.suggested.axes.clear();
+        }
         return Ok(data);
     }
     let path = Path::new(&request.source);
     if !path.exists() {
         return Err(known::unknown(&request.source));
     }
-    finish(file_name(path), read_at(path, request, Role::Set)?, request)
+    finish(file_name(path), read_at(path, request, Purpose::Set)?, request)
 }
 
 /// Reads the file or folder at `path`: recordings, or anything else.
-fn read_at(path: &Path, request: &Request, role: Role) -> Result<Parts, DataError> {
-    let tree = match path.is_file() && clips::is_recording(&file_name(path)) {
-        true => return clips::read(path, request, role),
+fn read_at(path: &Path, request: &Request, purpose: Purpose) -> Result<Parts, DataError> {
+    let tree = match path.is_file() && is_recording(&file_name(path)) {
+        true => return clips::read(path, request, purpose),
         false => open(path, request)?,
     };
     let is_data = |name: &str| format_of(name).is_some() && !is_text(name) && !is_prose(name);
     let mut names = tree.files.iter().map(|file| file.name.as_str());
-    if path.is_dir() && names.clone().any(clips::is_recording) && !names.any(is_data) {
-        return clips::read(path, request, role);
+    if path.is_dir() && names.clone().any(is_recording) && !names.any(is_data) {
+        return clips::read(path, request, purpose);
     }
     request.check_no_recordings(&tree.name)?;
-    read(tree, request, role != Role::Unlabelled)
+    read(tree, request, purpose != Purpose::Unlabelled)
 }
 
 /// Reads `bytes` as if they were a file called `name`, whose ending tells its format.
@@ -81,7 +84,7 @@ pub fn load_unlabelled(path: &Path, request: &Request) -> Result<Unlabelled, Dat
     if let Some(input) = path.to_str().and_then(|source| random::load_unlabelled(source, request)) {
         return input;
     }
-    let parts = read_at(path, request, Role::Unlabelled)?;
+    let parts = read_at(path, request, Purpose::Unlabelled)?;
     let number = |part: &mut Part, prefix: &str| {
         let count = part.x.len();
         let ids = part.ids.take().unwrap_or_else(|| (0..count).map(|i| i.to_string()).collect());
@@ -94,7 +97,7 @@ pub fn load_unlabelled(path: &Path, request: &Request) -> Result<Unlabelled, Dat
             number(&mut train, "train:");
             number(&mut test, "test:");
             let counts = format!("{} training and {} test", train.x.len(), test.x.len());
-            folder::append(&mut train, test)?;
+            train.append(test)?;
             train.notes.push(format!("{} holds {counts} sequences; both are here", file_name(path)));
             train
         }
@@ -128,7 +131,7 @@ fn compare_features(part: &Part, request: &Request) -> Result<Option<String>, Da
 }
 
 /// Joins parts and the test set that the request names apart.
-pub(crate) fn finish(name: String, mut parts: Parts, request: &Request) -> Result<Dataset, DataError> {
+fn finish(name: String, mut parts: Parts, request: &Request) -> Result<Dataset, DataError> {
     let train = match (parts.train.take(), &parts.test) {
         (Some(train), _) => train.shaped(request)?,
         // A model can be evaluated on a test part alone.
@@ -147,8 +150,8 @@ pub(crate) fn finish(name: String, mut parts: Parts, request: &Request) -> Resul
         if parts.test.is_some() {
             note = Some(format!("--test replaces the test part of {name}"));
         }
-        let like = like(request, &train);
-        let found = read_at(path, &like, Role::Part)?;
+        let like = request_for_test_part(request, &train);
+        let found = read_at(path, &like, Purpose::Part)?;
         parts.test = found.test.or(found.train);
     }
     let test = parts.test.map(|test| test.shaped(request)).transpose()?;
@@ -159,19 +162,6 @@ pub(crate) fn finish(name: String, mut parts: Parts, request: &Request) -> Resul
     let mut data = assemble(name, train, test, request)?;
     data.notes.extend(notes);
     Ok(data)
-}
-
-/// The request for a test part: the training part's features by name, in its order.
-pub(crate) fn like(request: &Request, train: &Part) -> Request {
-    let mut like = request.clone();
-    if let Some(features) = &train.features {
-        like.columns = features.clone();
-        like.inherited.columns = true;
-    }
-    if request.labels == LabelKind::Auto {
-        like.labels = train.kind;
-    }
-    like
 }
 
 /// Opens a path; an IDX file of images brings its labels along.
@@ -354,7 +344,7 @@ fn train_and_test(
     let Some(&train) = train.first() else { return Ok(None) };
     let mut parts = single(tree, train, request, labelled)?;
     if let (Some(&test), Some(train)) = (test.first(), &parts.train) {
-        let found = single(tree, test, &like(request, train), labelled)?;
+        let found = single(tree, test, &request_for_test_part(request, train), labelled)?;
         parts.test = found.test.or(found.train);
     }
     Ok(Some(parts))

@@ -19,20 +19,25 @@
 
 mod archive;
 mod array;
+mod assemble;
 pub mod augment;
 pub mod clips;
 mod columns;
 mod csv;
+mod dataset;
 mod error;
+mod fields;
 mod folder;
 mod idx;
 pub mod known;
 mod labels;
 mod load;
+mod names;
 pub mod normalize;
 mod npy;
 mod npz;
 mod part;
+mod parts;
 mod random;
 mod recordings;
 mod request;
@@ -44,9 +49,8 @@ pub mod split;
 mod ts;
 mod write;
 
-use crate::features::Spec;
-
 pub use augment::Augment;
+pub use dataset::{Dataset, Examples, Labels, SplitBy, Suggestions, Unlabelled};
 pub use error::DataError;
 pub use known::{KnownSet, known_sets};
 pub use load::{load, load_bytes, load_unlabelled};
@@ -55,141 +59,5 @@ pub use random::RandomWalks;
 pub use request::{Expect, Inherited, LabelKind, Request, Watch};
 pub use sequences::Sequences;
 pub use spectral::Spectral;
-pub use split::{SplitBy, validation_split};
+pub use split::validation_split;
 pub use write::{losses, outputs, write};
-
-/// What is known about each sequence.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Labels {
-    /// Its class: an index into `names`.
-    Class {
-        /// Class of each sequence.
-        index: Vec<u32>,
-        /// Names of the classes.
-        names: Vec<String>,
-    },
-    /// `width` numbers a sequence, for regression.
-    Value {
-        /// Numbers a sequence.
-        width: usize,
-        /// All of them, sequence by sequence.
-        values: Vec<f32>,
-    },
-    /// Nothing: input to predict on.
-    None,
-}
-
-/// Sequences with their labels and, where known, groups.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Examples {
-    /// The sequences.
-    pub x: Sequences,
-    /// What is known about each.
-    pub y: Labels,
-    /// The group (subject, recording, …) of each, for splits that keep groups whole.
-    pub group: Option<Vec<u32>>,
-    /// The recording each was cut from, when a window was asked for. Windows of one recording
-    /// overlap or touch, so no split may part them, whatever it is asked to do.
-    pub recording: Option<Vec<u32>>,
-    /// What the source calls each, where it has ids or file names.
-    pub ids: Option<Vec<String>>,
-}
-
-impl Examples {
-    /// Sequences and their labels, without groups.
-    pub fn new(x: Sequences, y: Labels) -> Self {
-        Self { x, y, group: None, recording: None, ids: None }
-    }
-
-    /// The examples at `indices`, in that order.
-    pub fn select(&self, indices: &[u32]) -> Self {
-        let rows = || indices.iter().map(|&i| i as usize);
-        let y = match &self.y {
-            Labels::Class { index, names } => {
-                Labels::Class { index: rows().map(|i| index[i]).collect(), names: names.clone() }
-            }
-            Labels::Value { width, values } => {
-                let values = rows().flat_map(|i| &values[i * width..(i + 1) * width]).copied().collect();
-                Labels::Value { width: *width, values }
-            }
-            Labels::None => Labels::None,
-        };
-        let numbers = |of: &Option<Vec<u32>>| of.as_ref().map(|of| rows().map(|i| of[i]).collect());
-        Self {
-            x: self.x.select(indices),
-            y,
-            group: numbers(&self.group),
-            recording: numbers(&self.recording),
-            ids: self.ids.as_ref().map(|ids| rows().map(|i| ids[i].clone()).collect()),
-        }
-    }
-
-    /// Number of sequences.
-    pub fn len(&self) -> usize {
-        self.x.len()
-    }
-
-    /// Whether there is no sequence.
-    pub fn is_empty(&self) -> bool {
-        self.x.is_empty()
-    }
-
-    /// Number of classes; 0 unless the labels are classes.
-    pub fn classes(&self) -> usize {
-        match &self.y {
-            Labels::Class { names, .. } => names.len(),
-            _ => 0,
-        }
-    }
-}
-
-/// What is known about a data set beyond its numbers. Recipes may use it; nothing is guessed for
-/// a user's own files.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Suggestions {
-    /// How to split off a validation part.
-    pub split: Option<SplitBy>,
-    /// Columns that are the three axes of one sensor.
-    pub axes: Vec<[usize; 3]>,
-    /// The class to be found, where one of two is.
-    pub positive: Option<String>,
-}
-
-/// A training set and, if there is one, a test set with the same features and classes.
-#[derive(Clone, Debug)]
-pub struct Dataset {
-    /// What to call it in reports: a known name or a file name, never a path.
-    pub name: String,
-    /// To train and validate on.
-    pub train: Examples,
-    /// To be read once, at the end.
-    pub test: Option<Examples>,
-    /// Lines for people about what the reader decided, such as a time column left out.
-    pub notes: Vec<String>,
-    /// Names of the features, where the source has them; `dim` of them.
-    pub features: Option<Vec<String>>,
-    /// Height and width when each sequence is an image, pixel by pixel or row by row.
-    pub image: Option<(usize, usize)>,
-    /// Sequences of `train` that are for validation, where the set says which; ascending.
-    pub validation: Option<Vec<u32>>,
-    /// Background noise to mix into training sequences: recordings with the same features a step,
-    /// none of which validation or test sequences hold.
-    pub background: Option<Sequences>,
-    /// How the features were made from audio, where they were.
-    pub audio: Option<Spec>,
-    /// What is known about this set, for recipes.
-    pub suggested: Suggestions,
-}
-
-/// Input to predict on.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Unlabelled {
-    /// The sequences.
-    pub x: Sequences,
-    /// What to call each: its id, its file name, or its number counted from 0.
-    pub ids: Vec<String>,
-    /// Names of the features, where the source has them.
-    pub features: Option<Vec<String>>,
-    /// Lines for people about what the reader decided.
-    pub notes: Vec<String>,
-}

@@ -9,9 +9,10 @@
 use std::collections::BTreeMap;
 
 use super::array::Array;
-use super::labels::{RawLabels, canonical};
-use super::load::Parts;
+use super::labels::canonical;
 use super::part::Part;
+use super::part::RawLabels;
+use super::parts::Parts;
 use super::{DataError, Sequences, npy};
 
 /// Arrays by key, and what to call the whole in messages.

@@ -1,15 +1,28 @@
-//! What a reader hands over, and how training and test parts become a [`Dataset`].
+//! What a reader returns: sequences, with labels as they stand in the file.
 //!
-//! A reader knows its format and nothing else: labels stay as they stand in the file. Here they
-//! become classes or values, by one rule for all formats, and the test part is held to the training
-//! part's features and classes.
+//! A reader knows its format and nothing else. The module `assemble` understands the labels.
 
-use std::collections::HashMap;
-
-use super::labels::{RawLabels, from_one_hot, labels, labels_like};
 use crate::features::Spec;
 
-use super::{DataError, Dataset, Examples, LabelKind, Labels, Request, Sequences, Suggestions};
+use super::{DataError, LabelKind, Request, Sequences};
+
+/// Labels as they stand in the file.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum RawLabels {
+    Text(Vec<String>),
+    Number { width: usize, values: Vec<f64> },
+    None,
+}
+
+impl RawLabels {
+    /// Labels a sequence.
+    pub fn width(&self) -> usize {
+        match self {
+            Self::Number { width, .. } => *width,
+            _ => 1,
+        }
+    }
+}
 
 /// The content of a file or folder.
 pub(crate) struct Part {
@@ -87,6 +100,67 @@ impl Part {
         Ok(self)
     }
 
+    /// Adds the sequences of `part`.
+    pub fn append(&mut self, part: Part) -> Result<(), DataError> {
+        if part.x.dim() != self.x.dim() {
+            return Err(DataError::DimMismatch {
+                file: part.file,
+                found: part.x.dim(),
+                expected: self.x.dim(),
+                other: self.file.clone(),
+            });
+        }
+        for note in part.notes {
+            if !self.notes.contains(&note) {
+                self.notes.push(note);
+            }
+        }
+        if part.x.is_empty() {
+            return Ok(());
+        }
+        self.x.append(&part.x);
+        match (&mut self.y, part.y) {
+            (RawLabels::Text(all), RawLabels::Text(more)) => all.extend(more),
+            (RawLabels::Number { values: all, .. }, RawLabels::Number { values: more, .. }) => {
+                all.extend(more);
+            }
+            (RawLabels::None, RawLabels::None) => {}
+            (RawLabels::Text(all), RawLabels::Number { values, .. }) => {
+                all.extend(values.iter().map(f64::to_string));
+            }
+            (all, RawLabels::Text(more)) => {
+                let mut text = match all {
+                    RawLabels::Number { values, .. } => values.iter().map(f64::to_string).collect(),
+                    _ => Vec::new(),
+                };
+                text.extend(more);
+                *all = RawLabels::Text(text);
+            }
+            _ => {
+                let hint = "some files of the folder have labels and some have none".into();
+                return Err(DataError::NoLabels { file: part.file, hint });
+            }
+        }
+        match (&mut self.group, part.group) {
+            (Some(all), Some(more)) => all.extend(more),
+            (None, None) => {}
+            _ => {
+                return Err(DataError::Unsupported {
+                    file: part.file,
+                    problem: "some files of the folder have a group column and some have none; add it to all, or leave it out with --drop".into(),
+                });
+            }
+        }
+        if let (Some(all), Some(more)) = (&mut self.ids, part.ids) {
+            all.extend(more);
+        }
+        if let (Some(all), Some(more)) = (&mut self.recording, part.recording) {
+            let next = all.last().map_or(0, |last| last + 1);
+            all.extend(more.iter().map(|r| r + next));
+        }
+        Ok(())
+    }
+
     fn windows(mut self, window: usize, request: &Request) -> Result<Self, DataError> {
         let dim = self.x.dim();
         let steps = (0..self.x.len()).map(|i| self.x.steps(i));
@@ -162,83 +236,4 @@ pub(crate) fn checked_stride(
 
 fn no_window(window: usize) -> String {
     format!("no recording has the {window} steps of a window; use a smaller --window")
-}
-
-/// Joins a training part and, if there is one, a test part. Both must be shaped.
-pub(crate) fn assemble(
-    name: String,
-    mut train: Part,
-    mut test: Option<Part>,
-    request: &Request,
-) -> Result<Dataset, DataError> {
-    if let Some(test) = &test
-        && test.x.dim() != train.x.dim()
-    {
-        return Err(DataError::DimMismatch {
-            file: test.file.clone(),
-            found: test.x.dim(),
-            expected: train.x.dim(),
-            other: train.file.clone(),
-        });
-    }
-    for part in std::iter::once(&mut train).chain(&mut test) {
-        from_one_hot(part, request.labels);
-    }
-    let mut notes = std::mem::take(&mut train.notes);
-    for note in test.iter().flat_map(|test| &test.notes) {
-        if !notes.contains(note) {
-            notes.push(note.clone());
-        }
-    }
-    let kind = match request.labels {
-        LabelKind::Auto => train.kind,
-        asked => asked,
-    };
-    let y = match &request.expect {
-        // A model knows its classes: a part may lack some, or have one only.
-        Some(expect) if !expect.classes.is_empty() && kind != LabelKind::Value => {
-            let known = Labels::Class { index: Vec::new(), names: expect.classes.clone() };
-            labels_like(&train, &known, "the model")?
-        }
-        Some(_) if train.x.is_empty() => {
-            let width = test.as_ref().map_or(1, |test| test.y.width());
-            Labels::Value { width, values: Vec::new() }
-        }
-        _ => labels(&train.file, &train.y, train.classes.as_deref(), kind, &mut notes)?,
-    };
-    let test_y = match &test {
-        Some(test) => Some(labels_like(test, &y, &train.file)?),
-        None => None,
-    };
-    let mut groups = HashMap::new();
-    let mut number = |names: Option<Vec<String>>| {
-        names.map(|names| {
-            let mut number_of = |name| {
-                let next = groups.len() as u32;
-                *groups.entry(name).or_insert(next)
-            };
-            names.into_iter().map(&mut number_of).collect::<Vec<u32>>()
-        })
-    };
-    // Windows without a named group have their recording for one.
-    let group = number(train.group).or_else(|| train.recording.clone());
-    let test = test.zip(test_y).map(|(test, y)| Examples {
-        group: number(test.group).or_else(|| test.recording.clone()),
-        x: test.x,
-        y,
-        recording: test.recording,
-        ids: test.ids,
-    });
-    Ok(Dataset {
-        name,
-        train: Examples { x: train.x, y, group, recording: train.recording, ids: train.ids },
-        test,
-        notes,
-        features: train.features,
-        image: train.image,
-        validation: train.validation,
-        background: train.background,
-        audio: train.audio,
-        suggested: Suggestions::default(),
-    })
 }

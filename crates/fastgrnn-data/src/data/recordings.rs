@@ -6,7 +6,8 @@
 
 use std::collections::HashMap;
 
-use super::labels::{RawLabels, are_few};
+use super::labels::are_few;
+use super::part::RawLabels;
 use super::part::{Part, checked_stride, starts};
 use super::{DataError, LabelKind, Request, Sequences};
 

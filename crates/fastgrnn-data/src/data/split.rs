@@ -17,21 +17,8 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
-
-use super::{DataError, Dataset, Examples, Labels};
+use super::{DataError, Dataset, Examples, Labels, SplitBy};
 use fastgrnn_core::rng::{Rng, stream};
-
-/// What a validation split keeps.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum SplitBy {
-    /// The proportions of the classes.
-    #[default]
-    Stratified,
-    /// Groups whole.
-    Group,
-}
 
 /// Draws of whole groups among which the best is taken.
 const ATTEMPTS: u64 = 64;

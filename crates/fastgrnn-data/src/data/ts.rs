@@ -4,8 +4,9 @@
 //! each a comma-separated list of values, and the label last. Sequences may differ in length; the
 //! dimensions of one sequence may not. Missing values (`?`) and time stamps are refused.
 
-use super::labels::{RawLabels, canonical};
+use super::labels::canonical;
 use super::part::Part;
+use super::part::RawLabels;
 use super::{DataError, LabelKind, Sequences};
 
 #[derive(Default)]
@@ -76,7 +77,7 @@ pub(crate) fn read(file: &str, bytes: &[u8], labelled: bool) -> Result<Part, Dat
                 file: file.into(),
                 place: format!("line {}", i + 1),
                 label: label.into(),
-                known: super::labels::listed(classes),
+                known: super::names::listed(classes),
             });
         }
         labels.push(canonical(label));

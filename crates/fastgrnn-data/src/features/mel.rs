@@ -1,17 +1,16 @@
 //! Where the filters lie. Triangles between points of the spectrum that are equally far apart in
 //! mel; neighbours overlap by half, so between two edges one filter rises as the other falls.
 
-use super::spec::Spec;
-
-/// `filters + 2` points of the spectrum.
-pub(super) fn edges(spec: &Spec) -> Vec<usize> {
+/// The `filters + 2` edges of the filters between `low` and `high` Hz, as points of a spectrum that
+/// a transform of `fft` points makes of `rate` samples a second.
+pub(super) fn edges(low: u32, high: u32, filters: usize, fft: usize, rate: u32) -> Vec<usize> {
     let mel = |hz: f64| 2_595.0 * (1.0 + hz / 700.0).log10();
     let hz = |mel: f64| 700.0 * (10_f64.powf(mel / 2_595.0) - 1.0);
-    let (low, high) = (mel(f64::from(spec.low)), mel(f64::from(spec.high)));
-    let points = (spec.fft() + 1) as f64;
-    (0..spec.filters + 2)
-        .map(|i| low + (high - low) * i as f64 / (spec.filters + 1) as f64)
-        .map(|mel| (points * hz(mel) / f64::from(spec.rate)).floor() as usize)
+    let (low, high) = (mel(f64::from(low)), mel(f64::from(high)));
+    let points = (fft + 1) as f64;
+    (0..filters + 2)
+        .map(|i| low + (high - low) * i as f64 / (filters + 1) as f64)
+        .map(|mel| (points * hz(mel) / f64::from(rate)).floor() as usize)
         .collect()
 }
 
@@ -43,7 +42,7 @@ mod tests {
             0, 1, 3, 5, 8, 10, 13, 15, 18, 22, 25, 29, 33, 38, 42, 48, 53, 59, 66, 73, 80, 89, 97, 107, 117,
             128, 140, 153, 167, 183, 199, 216, 235, 256,
         ];
-        assert_eq!(edges(&Spec::default()), numpy);
+        assert_eq!(super::super::Spec::default().edges(), numpy);
     }
 
     #[test]

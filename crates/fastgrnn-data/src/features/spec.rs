@@ -140,7 +140,7 @@ impl Spec {
     /// The edges of the filters, as points of the spectrum: filter `j` rises from `edges[j]` to
     /// `edges[j + 1]` and falls to `edges[j + 2]`.
     pub fn edges(&self) -> Vec<usize> {
-        mel::edges(self)
+        mel::edges(self.low, self.high, self.filters, self.fft(), self.rate)
     }
 
     /// Refuses what cannot be computed.

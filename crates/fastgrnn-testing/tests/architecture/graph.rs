@@ -56,11 +56,12 @@ impl Workspace {
         self.files.len()
     }
 
-    /// The files that each file uses. A `pub use` passes an item on and is not a use.
+    /// The files that each file uses. A `pub use` passes an item on; it is a use where the file also
+    /// names the item itself.
     pub fn uses(&self) -> Edges {
         let mut edges = Edges::new();
         for (module, source) in &self.files {
-            let imported = source.imports.iter().filter(|import| !import.is_reexport);
+            let imported = source.imports.iter().filter(|i| !i.is_reexport || source.names.contains(&i.name));
             let items = imported.filter_map(|import| self.defining(module, &import.path));
             let named = source.paths.iter().filter_map(|path| self.defining(module, path));
             let found = items.chain(named).filter(|target| target != module).collect();
@@ -148,39 +149,33 @@ pub fn between_children(edges: &Edges, parent: &[String]) -> Edges {
     condensed
 }
 
-/// Some cycle, if there is one: modules, each of which uses the next, and the last the first.
-pub fn cycle(edges: &Edges) -> Option<Vec<Module>> {
-    let mut finished = BTreeSet::new();
-    for start in edges.keys() {
-        let mut trail = Vec::new();
-        if let Some(found) = walk(edges, start, &mut trail, &mut finished) {
-            return Some(found);
+/// Sets of modules that all use one another, directly or by way of others.
+pub fn knots(edges: &Edges) -> Vec<BTreeSet<Module>> {
+    let reached: BTreeMap<&Module, BTreeSet<Module>> =
+        edges.keys().map(|module| (module, reachable(edges, module))).collect();
+    let mut knots: Vec<BTreeSet<Module>> = Vec::new();
+    for (module, targets) in &reached {
+        if !targets.contains(*module) || knots.iter().any(|knot| knot.contains(*module)) {
+            continue;
         }
+        let back = |other: &&Module| reached.get(*other).is_some_and(|r| r.contains(*module));
+        knots.push(targets.iter().filter(back).cloned().collect());
     }
-    None
+    knots
 }
 
-fn walk(
-    edges: &Edges,
-    module: &Module,
-    trail: &mut Vec<Module>,
-    finished: &mut BTreeSet<Module>,
-) -> Option<Vec<Module>> {
-    if let Some(first) = trail.iter().position(|m| m == module) {
-        return Some(trail[first..].to_vec());
-    }
-    if finished.contains(module) {
-        return None;
-    }
-    trail.push(module.clone());
-    for target in edges.get(module).into_iter().flatten() {
-        if let Some(found) = walk(edges, target, trail, finished) {
-            return Some(found);
+/// Everything that `module` uses, directly or by way of others.
+fn reachable(edges: &Edges, module: &Module) -> BTreeSet<Module> {
+    let mut found = BTreeSet::new();
+    let mut open = vec![module];
+    while let Some(next) = open.pop() {
+        for target in edges.get(next).into_iter().flatten() {
+            if found.insert(target.clone()) {
+                open.push(target);
+            }
         }
     }
-    trail.pop();
-    finished.insert(module.clone());
-    None
+    found
 }
 
 /// `fastgrnn_core::net`

@@ -7,7 +7,8 @@ mod diagram;
 mod graph;
 mod source;
 
-use graph::{Edges, Module, Workspace, between_children, cycle, name};
+use graph::{Edges, Module, Workspace, between_children, knots, name};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 fn root() -> PathBuf {
@@ -20,22 +21,28 @@ fn workspace() -> Workspace {
     workspace
 }
 
-/// Every cycle: of files, and at each level of modules.
+/// The edges of every cycle: of files, and at each level of modules.
 fn cycles(edges: &Edges) -> Vec<String> {
-    let parents: std::collections::BTreeSet<&[String]> =
+    let parents: BTreeSet<&[String]> =
         edges.keys().flat_map(|m| (1..m.len()).map(|depth| &m[..depth])).collect();
     let levels = parents.into_iter().map(|parent| between_children(edges, parent));
-    let shown = |found: Vec<Module>| found.iter().map(|m| name(m)).collect::<Vec<_>>().join(" → ");
-    let mut all: Vec<String> =
-        std::iter::once(edges.clone()).chain(levels).filter_map(|e| cycle(&e)).map(shown).collect();
-    all.dedup();
-    all
+    let mut found = BTreeSet::new();
+    for graph in std::iter::once(edges.clone()).chain(levels) {
+        for knot in knots(&graph) {
+            let inside = |from: &Module| graph[from].iter().filter(|to| knot.contains(*to)).cloned();
+            let edges = knot.iter().flat_map(|from| inside(from).map(move |to| (from, to)));
+            found.insert(
+                edges.map(|(from, to)| format!("{} → {}", name(from), name(&to))).collect::<Vec<_>>(),
+            );
+        }
+    }
+    found.into_iter().map(|edges| edges.join("\n")).collect()
 }
 
 #[test]
 fn no_module_uses_itself_by_way_of_others() {
     let found = cycles(&workspace().uses());
-    assert!(found.is_empty(), "{} cycles:\n{}", found.len(), found.join("\n"));
+    assert!(found.is_empty(), "{} cycles:\n{}", found.len(), found.join("\n\n"));
 }
 
 #[test]
@@ -59,7 +66,7 @@ fn a_cycle_of_files_is_found() {
     workspace.add("a", "mod b; mod c; pub use b::Item;");
     workspace.add("a::b", "use super::c::helper; pub struct Item;");
     workspace.add("a::c", "// use of b\n pub fn helper() { let _: crate::Item; }");
-    assert_eq!(cycles(&workspace.uses()), ["a::b → a::c"]);
+    assert_eq!(cycles(&workspace.uses()), ["a::b → a::c\na::c → a::b"]);
 }
 
 #[test]
@@ -72,7 +79,7 @@ fn a_cycle_of_folders_is_found_where_their_files_have_none() {
     workspace.add("a::c", "mod one; mod two;");
     workspace.add("a::c::one", "pub fn f() {}");
     workspace.add("a::c::two", "fn h() { crate::b::two::g() }");
-    assert_eq!(cycles(&workspace.uses()), ["a::b → a::c"]);
+    assert_eq!(cycles(&workspace.uses()), ["a::b → a::c\na::c → a::b"]);
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! Rust source as far as the module graph needs it: the paths that a file names, the items that it
 //! defines, and its modules. Comments, strings and `#[cfg(test)]` items do not count.
 
+use std::collections::BTreeSet;
+
 /// A path as written, with what it is imported as.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Import {
@@ -19,6 +21,8 @@ pub struct Source {
     pub imports: Vec<Import>,
     /// Paths of two or more segments in the code itself.
     pub paths: Vec<Vec<String>>,
+    /// Every name in the code outside `use`.
+    pub names: BTreeSet<String>,
     /// Names of items that the file defines.
     pub items: Vec<String>,
     /// Names of modules in files of their own.
@@ -60,6 +64,7 @@ pub fn read(text: &str) -> Source {
             }
             name if is_name(name) && follows(&tokens, at, "::") && !preceded(&tokens, at, "::") => {
                 let mut path = vec![name.to_owned()];
+                source.names.insert(name.to_owned());
                 while follows(&tokens, at, "::") && tokens.get(at + 2).is_some_and(|t| is_name(t)) {
                     at += 2;
                     path.push(tokens[at].clone());
@@ -67,7 +72,10 @@ pub fn read(text: &str) -> Source {
                 source.paths.push(path);
                 at += 1;
             }
-            _ => at += 1,
+            name => {
+                source.names.insert(name.to_owned());
+                at += 1;
+            }
         }
     }
     source

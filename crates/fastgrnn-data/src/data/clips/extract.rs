@@ -4,10 +4,11 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use super::super::speech::{Background, Pick, Split};
+use super::super::speech::{Background, Pick};
 use super::super::{DataError, Watch};
-use super::Vary;
 use super::cut::to_length;
+use super::job::Job;
+use super::vary::Vary;
 use crate::audio::{self, Audio, AudioError, Resampler};
 use crate::features::{Front, Spec};
 
@@ -24,26 +25,6 @@ pub enum Length {
     Clip(usize),
     /// These or more.
     AtLeast(usize),
-}
-
-/// One sequence to make.
-#[derive(Clone, Debug)]
-pub struct Job {
-    /// Which part of which recording.
-    pub pick: Pick,
-    /// Its class, as a number.
-    pub class: usize,
-    /// The part of the data set that the clip belongs to.
-    pub split: Split,
-    /// 0 for the recording itself, else which of its varied copies.
-    pub copy: usize,
-}
-
-impl Job {
-    /// The recording as it is, without a class.
-    pub fn of(pick: Pick, split: Split) -> Self {
-        Self { pick, class: 0, split, copy: 0 }
-    }
 }
 
 /// Where jobs take recordings from, and how they become features.

@@ -4,9 +4,10 @@ use std::path::Path;
 
 use super::super::DataError;
 use super::super::archive::{Tree, file_name};
-use super::super::labels::listed;
-use super::super::speech::{NOISE, Split};
-use super::{Role, is_recording};
+use super::super::names::listed;
+use super::super::parts::Purpose;
+use super::super::speech::{Clip, NOISE, Split};
+use crate::audio::is_recording;
 
 /// A recording and what its path says.
 pub(super) struct File {
@@ -57,16 +58,16 @@ fn part_of(folder: &str) -> Option<Split> {
 
 impl Layout {
     /// Lists the folder at `path`, or the one file there.
-    pub fn of(path: &Path, role: Role) -> Result<Self, DataError> {
+    pub fn of(path: &Path, purpose: Purpose) -> Result<Self, DataError> {
         if path.is_file() {
-            return Self::single(path, role);
+            return Self::single(path, purpose);
         }
         let tree = Tree::open(path, 0)?;
         let (names, skipped): (Vec<String>, Vec<String>) =
             tree.files.into_iter().map(|file| file.name).partition(|name| is_recording(name));
         let (noise, names): (Vec<String>, Vec<String>) =
             names.into_iter().partition(|name| name.split('/').rev().nth(1) == Some(NOISE));
-        if role == Role::Unlabelled {
+        if purpose == Purpose::Unlabelled {
             let plain = |name: String| File { key: name.clone(), word: String::new(), name, part: None };
             let files = names.into_iter().chain(noise).map(plain).collect();
             return Ok(Self { files, noise: Vec::new(), has_parts: false, prefix: String::new(), skipped });
@@ -123,8 +124,8 @@ impl Layout {
         Ok(Self { files, noise, has_parts, prefix, skipped })
     }
 
-    fn single(path: &Path, role: Role) -> Result<Self, DataError> {
-        if role != Role::Unlabelled {
+    fn single(path: &Path, purpose: Purpose) -> Result<Self, DataError> {
+        if purpose != Purpose::Unlabelled {
             let hint = "one recording has no class; name a folder with one sub-folder of recordings a class";
             return Err(DataError::NoLabels { file: file_name(path), hint: hint.into() });
         }
@@ -158,4 +159,10 @@ impl Layout {
         let unread: Vec<String> = self.skipped.iter().filter(|name| !is_known(name)).cloned().collect();
         (!unread.is_empty()).then(|| format!("not read: {}", listed(&unread)))
     }
+}
+
+/// The clips of `files`, as the rules about speech sets take them.
+pub(super) fn clips(files: &[File], split: impl Fn(usize) -> Split) -> Vec<Clip> {
+    let clip = |(i, file): (usize, &File)| Clip { file: file.key.clone(), split: split(i) };
+    files.iter().enumerate().map(clip).collect()
 }

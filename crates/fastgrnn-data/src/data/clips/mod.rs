@@ -15,20 +15,23 @@
 
 mod cut;
 mod extract;
+mod job;
 mod layout;
 mod splits;
 mod vary;
 
 use std::path::{Path, PathBuf};
 
-pub use extract::{Extract, Job, Length};
+pub use extract::{Extract, Length};
+pub use job::Job;
 pub use splits::Lists;
 pub use vary::Vary;
 
 use super::archive::file_name;
-use super::labels::{RawLabels, listed};
-use super::load::Parts;
+use super::names::listed;
 use super::part::Part;
+use super::part::RawLabels;
+use super::parts::{Parts, Purpose};
 use super::speech::{Background, Clip, Pick, Set, Split, choose};
 use super::{DataError, LabelKind, Request, Sequences};
 use crate::audio::AudioError;
@@ -44,32 +47,15 @@ const SHARE: f64 = 0.1;
 /// Bad files that are listed one by one.
 const LISTED: usize = 50;
 
-/// What a folder is read for.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Role {
-    /// A whole set, of which parts are split off.
-    Set,
-    /// One part, such as that of `--test`: nothing is split off.
-    Part,
-    /// Input to predict on: labels do not matter.
-    Unlabelled,
-}
-
-/// Whether a file of this name is taken for a recording. Its content decides how it is read.
-pub fn is_recording(name: &str) -> bool {
-    let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
-    ["wav", "wave", "flac"].iter().any(|known| ending.eq_ignore_ascii_case(known))
-}
-
 /// Reads the folder of recordings, or the one recording, at `path`.
-pub(crate) fn read(path: &Path, request: &Request, role: Role) -> Result<Parts, DataError> {
+pub(crate) fn read(path: &Path, request: &Request, purpose: Purpose) -> Result<Parts, DataError> {
     request.check_no_columns(&file_name(path))?;
     let spec = request.features.unwrap_or_default();
     let reader = Reader { path, request, spec: &spec, length: length(request, &spec)? };
-    let layout = Layout::of(path, role)?;
-    match role {
-        Role::Unlabelled => reader.unlabelled(&layout),
-        _ => reader.labelled(layout, role),
+    let layout = Layout::of(path, purpose)?;
+    match purpose {
+        Purpose::Unlabelled => reader.unlabelled(&layout),
+        _ => reader.labelled(layout, purpose),
     }
 }
 
@@ -120,10 +106,11 @@ impl Reader<'_> {
         Ok(Parts { train: Some(built.part), test: None })
     }
 
-    fn labelled(&self, layout: Layout, role: Role) -> Result<Parts, DataError> {
+    fn labelled(&self, layout: Layout, purpose: Purpose) -> Result<Parts, DataError> {
         let request = self.request;
-        let copies = if request.expect.is_none() && role == Role::Set { request.audio_copies } else { 0 };
-        let split = splits::split(&layout, self.path, request, role)?;
+        let copies =
+            if request.expect.is_none() && purpose == Purpose::Set { request.audio_copies } else { 0 };
+        let split = splits::split(&layout, self.path, request, purpose)?;
         let clip = match self.length {
             Length::Clip(samples) | Length::AtLeast(samples) => samples,
         };
@@ -154,7 +141,7 @@ impl Reader<'_> {
             none if none.is_empty() => None,
             test => Some(build(&test)?),
         };
-        if role == Role::Part {
+        if purpose == Purpose::Part {
             let mut test = test.ok_or_else(|| self.empty("no recordings found"))?;
             self.mention(&mut test)?;
             return Ok(Parts { train: None, test: Some(test.part) });
@@ -163,7 +150,7 @@ impl Reader<'_> {
         if split.has_validation {
             let first = built.part.x.len() as u32;
             let validation = build(&jobs(Split::Validation).1)?;
-            super::folder::append(&mut built.part, validation.part)?;
+            built.part.append(validation.part)?;
             built.bad.extend(validation.bad);
             built.part.validation = Some((first..built.part.x.len() as u32).collect());
         }
@@ -278,16 +265,10 @@ impl Reader<'_> {
     }
 }
 
-/// The clips of `files`, as the rules about speech sets take them.
-fn clips(files: &[layout::File], split: impl Fn(usize) -> Split) -> Vec<Clip> {
-    let clip = |(i, file): (usize, &layout::File)| Clip { file: file.key.clone(), split: split(i) };
-    files.iter().enumerate().map(clip).collect()
-}
-
 /// The clips of a folder of Speech Commands, with their parts, and where each lies.
 pub fn speech(folder: &Path) -> Result<(Vec<Clip>, Vec<PathBuf>), DataError> {
-    let layout = Layout::of(folder, Role::Set)?;
-    let parted = splits::split(&layout, folder, &Request::default(), Role::Set)?;
+    let layout = Layout::of(folder, Purpose::Set)?;
+    let parted = splits::split(&layout, folder, &Request::default(), Purpose::Set)?;
     let paths = layout.files.iter().map(|file| folder.join(&file.name)).collect();
     Ok((parted.clips, paths))
 }

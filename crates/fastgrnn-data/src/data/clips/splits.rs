@@ -5,10 +5,11 @@ use std::path::Path;
 
 use sha1::{Digest, Sha1};
 
+use super::super::archive::file_name;
+use super::super::parts::Purpose;
 use super::super::speech::{Clip, Split};
 use super::super::{DataError, Request};
-use super::layout::Layout;
-use super::{Role, clips};
+use super::layout::{Layout, clips};
 use fastgrnn_core::rng::{Rng, stream};
 
 /// Per cent of the speakers that validate, and that test: the rule of Speech Commands.
@@ -27,10 +28,10 @@ pub(super) fn split(
     layout: &Layout,
     path: &Path,
     request: &Request,
-    role: Role,
+    purpose: Purpose,
 ) -> Result<Parted, DataError> {
     let files = &layout.files;
-    if role != Role::Set {
+    if purpose != Purpose::Set {
         // A folder that has a test part of its own is that part; any other is one as a whole.
         let is_whole = !files.iter().any(|file| file.part == Some(Split::Test));
         let of = |i: usize| if is_whole { Split::Test } else { files[i].part.unwrap_or(Split::Test) };
@@ -70,7 +71,7 @@ pub(super) fn split(
     let has_validation = of.contains(&Split::Validation);
     if !of.contains(&Split::Train) && request.expect.is_none() {
         let hint = "there are recordings to validate or test on but none to train on".into();
-        return Err(DataError::NoLabels { file: super::file_name(path), hint });
+        return Err(DataError::NoLabels { file: file_name(path), hint });
     }
     Ok(Parted { clips: clips(files, |i| of[i]), has_validation, notes })
 }

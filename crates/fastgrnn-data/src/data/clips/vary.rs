@@ -4,7 +4,7 @@
 //! loud it is, and what else is heard. What a copy draws depends on its clip and its number alone.
 
 use super::super::speech::{Background, Pick, Split};
-use super::Job;
+use super::job::Job;
 use fastgrnn_core::rng::{Rng, stream};
 
 /// The most that a copy is moved in time, in seconds.

@@ -5,13 +5,13 @@
 
 use std::path::Path;
 
-use super::super::labels::RawLabels;
-use super::super::load::Parts;
 use super::super::part::Part;
+use super::super::part::RawLabels;
+use super::super::parts::Parts;
 use super::super::{DataError, Request, archive, idx};
-use super::{Found, Spec, is_whole, no_axes};
+use super::set::{Found, KnownSpec, is_whole, no_axes};
 
-pub(super) const SPEC: Spec = Spec {
+pub(super) const SPEC: KnownSpec = KnownSpec {
     name: "digits",
     description: "handwritten digits, 8x8 pixels, row by row (built in)",
     licence: "CC BY 4.0 (Alpaydin and Kaynak, UCI)",
@@ -60,5 +60,5 @@ fn read(_: &Path, _: &Request) -> Result<Found, DataError> {
         Some(part)
     };
     let parts = Parts { train: part(&train), test: part(&test) };
-    Ok(Found { parts, notes: Vec::new() })
+    Ok(Found::new(parts, Vec::new()))
 }

@@ -5,11 +5,12 @@
 
 use std::path::Path;
 
-use super::super::labels::RawLabels;
-use super::super::load::Parts;
 use super::super::part::Part;
+use super::super::part::RawLabels;
+use super::super::parts::Parts;
 use super::super::{DataError, Request, Sequences, archive};
-use super::{Found, Spec, text};
+use super::set::{Found, KnownSpec, sha256};
+use super::text;
 
 const COLUMNS: usize = 45;
 const STEPS: usize = 125;
@@ -37,7 +38,7 @@ const ACTIVITIES: [&str; 19] = [
     "playing basketball",
 ];
 
-pub(super) const SPEC: Spec = Spec {
+pub(super) const SPEC: KnownSpec = KnownSpec {
     name: "dsa19",
     description: "daily and sports activities of 8 subjects, 45 signals at 25 Hz",
     licence: "CC BY 4.0 (UCI; Altun, Barshan, Tunçel)",
@@ -88,7 +89,7 @@ const SUBSET: [usize; 2] = [912, 912];
 /// The segments by their names; the subset, which would have to be unpacked, by its checksum.
 fn count(path: &Path) -> Option<[usize; 2]> {
     let (name, sum) = SPEC.checksums[0];
-    if path.file_name().is_some_and(|file| file == name) && super::sha256(path).as_deref() == Some(sum) {
+    if path.file_name().is_some_and(|file| file == name) && sha256(path).as_deref() == Some(sum) {
         return Some(SUBSET);
     }
     let mut counts = [0; 2];
@@ -149,5 +150,5 @@ fn read(path: &Path, request: &Request) -> Result<Found, DataError> {
         part.features = Some(features());
         part
     });
-    Ok(Found { parts: Parts { train: Some(train), test: Some(test) }, notes })
+    Ok(Found::new(Parts { train: Some(train), test: Some(test) }, notes))
 }

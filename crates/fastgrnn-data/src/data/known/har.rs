@@ -6,11 +6,12 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::super::labels::RawLabels;
-use super::super::load::Parts;
 use super::super::part::Part;
+use super::super::part::RawLabels;
+use super::super::parts::Parts;
 use super::super::{DataError, Request, Sequences};
-use super::{Found, Spec, text};
+use super::set::{Found, KnownSpec};
+use super::text;
 
 const STEPS: usize = 128;
 
@@ -33,7 +34,7 @@ const ACTIVITIES: [&str; 6] =
 const MERGED: [&str; 2] = ["sitting, laying or walking upstairs", "standing, walking or walking downstairs"];
 const MERGED_OF: [usize; 6] = [1, 0, 1, 0, 1, 0];
 
-const COMMON: Spec = Spec {
+const COMMON: KnownSpec = KnownSpec {
     name: "",
     description: "",
     licence: "UCI; cite Anguita et al. 2012; no commercial use",
@@ -54,17 +55,17 @@ const COMMON: Spec = Spec {
     )],
     axes,
     group_split: true,
-    count: super::is_whole,
+    count: super::set::is_whole,
     read: read2,
 };
 
-pub(super) const HAR2: Spec = Spec {
+pub(super) const HAR2: KnownSpec = KnownSpec {
     name: "har2",
     description: "smartphone activities in the paper's two classes, 9 signals at 50 Hz",
     ..COMMON
 };
 
-pub(super) const HAR6: Spec = Spec {
+pub(super) const HAR6: KnownSpec = KnownSpec {
     name: "har6",
     description: "smartphone activities in six classes, 9 signals at 50 Hz",
     sizes: [7352, 2947, STEPS, 9, 6],
@@ -112,7 +113,7 @@ fn read(
     let file = super::super::archive::file_name(path);
     let part = |suffix: &str| part(&file, &tables, suffix, classes, class_of).map(Some);
     let parts = Parts { train: part("train")?, test: part("test")? };
-    Ok(Found { parts, notes: Vec::new() })
+    Ok(Found::new(parts, Vec::new()))
 }
 
 fn part(

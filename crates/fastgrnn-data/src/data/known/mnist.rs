@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use super::super::load::Parts;
 use super::super::part::Part;
+use super::super::parts::Parts;
 use super::super::{DataError, Request, archive::Tree, idx};
-use super::{Found, Spec, is_whole, no_axes};
+use super::set::{Found, KnownSpec, is_whole, no_axes};
 
-pub(super) const SPEC: Spec = Spec {
+pub(super) const SPEC: KnownSpec = KnownSpec {
     name: "mnist",
     description: "handwritten digits, 28x28 pixels, pixel by pixel",
     licence: "CC BY-SA 3.0 (LeCun, Cortes)",
@@ -48,5 +48,5 @@ fn read(folder: &Path, request: &Request) -> Result<Found, DataError> {
         Ok(part)
     };
     let parts = Parts { train: Some(part("train")?), test: Some(part("t10k")?) };
-    Ok(Found { parts, notes: Vec::new() })
+    Ok(Found::new(parts, Vec::new()))
 }

@@ -8,16 +8,17 @@ mod digits;
 mod dsa;
 mod har;
 mod mnist;
+mod set;
 mod speech;
 mod text;
 
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use sha2::{Digest, Sha256};
 
-use super::load::{Parts, finish};
-use super::{DataError, Dataset, Request, Suggestions, archive};
+use super::{DataError, Request, Suggestions, archive};
+pub(crate) use set::Found;
+use set::{KnownSpec, sha256};
 
 /// A data set known by name.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -48,37 +49,7 @@ pub struct KnownSet {
     pub fetch: String,
 }
 
-/// What is fixed about a known set.
-struct Spec {
-    name: &'static str,
-    description: &'static str,
-    licence: &'static str,
-    /// Training sequences, test sequences, steps, features, classes.
-    sizes: [usize; 5],
-    /// Where the set lies below a data folder: the first that exists is taken. The first of all is
-    /// the one to recommend. Empty when the set is built in.
-    places: &'static [&'static str],
-    /// A file that must lie in a place which is a folder, or several with `|` between them, of which
-    /// one must; empty when any folder will do.
-    marker: &'static str,
-    /// What to download.
-    fetch: &'static str,
-    /// Checksums of files by name.
-    checksums: &'static [(&'static str, &'static str)],
-    axes: fn() -> Vec<[usize; 3]>,
-    group_split: bool,
-    /// Training and test sequences in the files found, where they may be fewer than `sizes`.
-    count: fn(&Path) -> Option<[usize; 2]>,
-    read: fn(&Path, &Request) -> Result<Found, DataError>,
-}
-
-/// What the reader of a known set finds.
-struct Found {
-    parts: Parts,
-    notes: Vec<String>,
-}
-
-const SPECS: [&Spec; 8] = [
+const SPECS: [&KnownSpec; 8] = [
     &digits::SPEC,
     &mnist::SPEC,
     &har::HAR2,
@@ -88,30 +59,6 @@ const SPECS: [&Spec; 8] = [
     &speech::GOOGLE30,
     &speech::WAKEWORD,
 ];
-
-impl Spec {
-    fn locate(&self, folders: &[PathBuf]) -> Option<PathBuf> {
-        let places = folders.iter().flat_map(|f| self.places.iter().map(move |p| f.join(p)));
-        places.into_iter().find(|path| {
-            if !path.is_dir() {
-                return path.is_file();
-            }
-            let is_there = |name: &str| path.join(name).exists() || path.join(format!("{name}.gz")).exists();
-            self.marker.is_empty() || self.marker.split('|').any(is_there)
-        })
-    }
-
-    fn fetch_text(&self, folders: &[PathBuf]) -> String {
-        let place = self.places.first().map_or(String::new(), |place| (*place).to_string());
-        let folder = folders.first().map_or(".".into(), |f| f.display().to_string());
-        let sums: String =
-            self.checksums.iter().map(|(file, sum)| format!("\n  {file}  sha256 {sum}")).collect();
-        format!(
-            "Get {} and put it at {folder}/{place} (or at the same place below $FASTGRNN_DATA or --data-dir).\nThese checksums are of these files and no others:{sums}",
-            self.fetch
-        )
-    }
-}
 
 /// The folders in which known sets are looked for, in order.
 fn folders(data_dir: Option<&Path>) -> Vec<PathBuf> {
@@ -132,7 +79,7 @@ fn folders(data_dir: Option<&Path>) -> Vec<PathBuf> {
 /// ```
 pub fn known_sets(data_dir: Option<&Path>) -> Vec<KnownSet> {
     let folders = folders(data_dir);
-    let describe = |spec: &&Spec| {
+    let describe = |spec: &&KnownSpec| {
         let path = spec.locate(&folders);
         let built_in = spec.places.is_empty();
         let [train, test, steps, features, classes] = spec.sizes;
@@ -162,8 +109,8 @@ pub(crate) fn unknown(name: &str) -> DataError {
 }
 
 /// Loads the set that `request` names, if it names one.
-pub(crate) fn load(request: &Request) -> Result<Option<Dataset>, DataError> {
-    let is_named = |spec: &&&Spec| match spec.name.split_once('<') {
+pub(crate) fn load(request: &Request) -> Result<Option<Found>, DataError> {
+    let is_named = |spec: &&&KnownSpec| match spec.name.split_once('<') {
         Some((start, _)) => request.source.starts_with(start),
         None => spec.name == request.source,
     };
@@ -177,8 +124,8 @@ pub(crate) fn load(request: &Request) -> Result<Option<Dataset>, DataError> {
     }
 }
 
-impl Spec {
-    fn load(&self, folders: &[PathBuf], request: &Request) -> Result<Dataset, DataError> {
+impl KnownSpec {
+    fn load(&self, folders: &[PathBuf], request: &Request) -> Result<Found, DataError> {
         let path = match self.locate(folders) {
             Some(path) => path,
             None if self.places.is_empty() => PathBuf::new(),
@@ -191,17 +138,11 @@ impl Spec {
                 });
             }
         };
-        let found = (self.read)(&path, request).map_err(|error| self.explain(error, &path))?;
-        let dim = found.parts.train.as_ref().map(|part| part.x.dim());
-        let mut data = finish(request.source.clone(), found.parts, request)?;
-        data.notes.extend(found.notes);
+        let mut found = (self.read)(&path, request).map_err(|error| self.explain(error, &path))?;
         let split = self.group_split.then_some(super::SplitBy::Group);
         let positive = speech::wake_word(&request.source).map(str::to_owned);
-        data.suggested = Suggestions { split, positive, ..Suggestions::default() };
-        if dim == Some(data.train.x.dim()) {
-            data.suggested.axes = (self.axes)();
-        }
-        Ok(data)
+        found.suggested = Suggestions { split, positive, axes: (self.axes)(), ..Suggestions::default() };
+        Ok(found)
     }
 
     /// After a failed read: says so if the file is not the one we know.
@@ -220,30 +161,6 @@ impl Spec {
     }
 }
 
-fn sha256(path: &Path) -> Option<String> {
-    let mut hasher = Sha256::new();
-    let mut file = std::io::BufReader::with_capacity(1 << 16, std::fs::File::open(path).ok()?);
-    loop {
-        let chunk = std::io::BufRead::fill_buf(&mut file).ok()?;
-        if chunk.is_empty() {
-            break;
-        }
-        hasher.update(chunk);
-        let used = chunk.len();
-        std::io::BufRead::consume(&mut file, used);
-    }
-    Some(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
-}
-
-/// For sets that are always whole.
-fn is_whole(_: &Path) -> Option<[usize; 2]> {
-    None
-}
-
-fn no_axes() -> Vec<[usize; 3]> {
-    Vec::new()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -253,7 +170,7 @@ mod tests {
         let empty = tempfile::tempdir().unwrap();
         let folders = [empty.path().to_path_buf()];
         for spec in &SPECS[1..] {
-            let error = spec.load(&folders, &Request::new(spec.name)).unwrap_err();
+            let error = spec.load(&folders, &Request::new(spec.name)).err().unwrap();
             assert!(matches!(error, DataError::MissingSet { .. }), "{error}");
             let message = error.to_string();
             assert!(message.contains(spec.name) && message.contains("sha256"), "{message}");

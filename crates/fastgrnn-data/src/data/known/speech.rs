@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use super::super::clips::{self, Extract, Job, Length, Vary};
-use super::super::labels::RawLabels;
-use super::super::load::Parts;
 use super::super::part::Part;
+use super::super::part::RawLabels;
+use super::super::parts::Parts;
 use super::super::speech::{
     Archive, Background, COMMANDS, Clip, FILTERS, FRAMES, NOISE, Pick, Set, Split, choose,
 };
 use super::super::{DataError, Request, Sequences};
-use super::{Found, Spec, is_whole, no_axes};
+use super::set::{Found, KnownSpec, is_whole, no_axes};
 use crate::features;
 
 /// The word of a set called `wakeword:<word>`.
@@ -18,7 +18,7 @@ pub(super) fn wake_word(source: &str) -> Option<&str> {
     source.strip_prefix("wakeword:")
 }
 
-const COMMON: Spec = Spec {
+const COMMON: KnownSpec = KnownSpec {
     name: "",
     description: "",
     licence: "CC BY 4.0 (Speech Commands v0.01, Warden)",
@@ -36,10 +36,10 @@ const COMMON: Spec = Spec {
     read: read30,
 };
 
-pub(super) const GOOGLE30: Spec =
-    Spec { name: "google30", description: "30 spoken words, 32 log-mel filters at 100 Hz", ..COMMON };
+pub(super) const GOOGLE30: KnownSpec =
+    KnownSpec { name: "google30", description: "30 spoken words, 32 log-mel filters at 100 Hz", ..COMMON };
 
-pub(super) const GOOGLE12: Spec = Spec {
+pub(super) const GOOGLE12: KnownSpec = KnownSpec {
     name: "google12",
     description: "ten spoken commands, silence and unknown words, 32 log-mel filters at 100 Hz",
     sizes: [25_339, 3_081, FRAMES, FILTERS, 12],
@@ -47,7 +47,7 @@ pub(super) const GOOGLE12: Spec = Spec {
     ..COMMON
 };
 
-pub(super) const WAKEWORD: Spec = Spec {
+pub(super) const WAKEWORD: KnownSpec = KnownSpec {
     name: "wakeword:<word>",
     description: "one of the 30 words (such as wakeword:marvin) against the others and noise",
     sizes: [60_440, 6_835, FRAMES, FILTERS, 2],
@@ -196,5 +196,5 @@ fn read(folder: &Path, request: &Request, set: &Set) -> Result<Found, DataError>
     train.background = background.as_ref().map(|noise| noise.frames(Split::Train));
     train.audio = Some(spec);
     let (test, _) = build(&[Split::Test])?;
-    Ok(Found { parts: Parts { train: Some(train), test: Some(test) }, notes: Vec::new() })
+    Ok(Found::new(Parts { train: Some(train), test: Some(test) }, Vec::new()))
 }

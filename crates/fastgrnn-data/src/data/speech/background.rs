@@ -2,10 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::super::clips::is_recording;
 use super::super::{DataError, Sequences};
 use super::Split;
-use crate::audio::{self, AudioError};
+use crate::audio::{self, AudioError, is_recording};
 use crate::features::{self, Spec};
 use fastgrnn_core::rng::{Rng, stream};
 

@@ -1,0 +1,89 @@
+//! How training and test parts become a [`Dataset`].
+//!
+//! Labels become classes or values by one rule for all formats, and the test part must have the
+//! training part's features and classes.
+
+use std::collections::HashMap;
+
+use super::labels::{from_one_hot, labels, labels_like};
+use super::part::Part;
+use super::{DataError, Dataset, Examples, LabelKind, Labels, Request, Suggestions};
+
+/// Joins a training part and, if there is one, a test part. Both must be shaped.
+pub(crate) fn assemble(
+    name: String,
+    mut train: Part,
+    mut test: Option<Part>,
+    request: &Request,
+) -> Result<Dataset, DataError> {
+    if let Some(test) = &test
+        && test.x.dim() != train.x.dim()
+    {
+        return Err(DataError::DimMismatch {
+            file: test.file.clone(),
+            found: test.x.dim(),
+            expected: train.x.dim(),
+            other: train.file.clone(),
+        });
+    }
+    for part in std::iter::once(&mut train).chain(&mut test) {
+        from_one_hot(part, request.labels);
+    }
+    let mut notes = std::mem::take(&mut train.notes);
+    for note in test.iter().flat_map(|test| &test.notes) {
+        if !notes.contains(note) {
+            notes.push(note.clone());
+        }
+    }
+    let kind = match request.labels {
+        LabelKind::Auto => train.kind,
+        asked => asked,
+    };
+    let y = match &request.expect {
+        // A model knows its classes: a part may lack some, or have one only.
+        Some(expect) if !expect.classes.is_empty() && kind != LabelKind::Value => {
+            let known = Labels::Class { index: Vec::new(), names: expect.classes.clone() };
+            labels_like(&train, &known, "the model")?
+        }
+        Some(_) if train.x.is_empty() => {
+            let width = test.as_ref().map_or(1, |test| test.y.width());
+            Labels::Value { width, values: Vec::new() }
+        }
+        _ => labels(&train.file, &train.y, train.classes.as_deref(), kind, &mut notes)?,
+    };
+    let test_y = match &test {
+        Some(test) => Some(labels_like(test, &y, &train.file)?),
+        None => None,
+    };
+    let mut groups = HashMap::new();
+    let mut number = |names: Option<Vec<String>>| {
+        names.map(|names| {
+            let mut number_of = |name| {
+                let next = groups.len() as u32;
+                *groups.entry(name).or_insert(next)
+            };
+            names.into_iter().map(&mut number_of).collect::<Vec<u32>>()
+        })
+    };
+    // Windows without a named group have their recording for one.
+    let group = number(train.group).or_else(|| train.recording.clone());
+    let test = test.zip(test_y).map(|(test, y)| Examples {
+        group: number(test.group).or_else(|| test.recording.clone()),
+        x: test.x,
+        y,
+        recording: test.recording,
+        ids: test.ids,
+    });
+    Ok(Dataset {
+        name,
+        train: Examples { x: train.x, y, group, recording: train.recording, ids: train.ids },
+        test,
+        notes,
+        features: train.features,
+        image: train.image,
+        validation: train.validation,
+        background: train.background,
+        audio: train.audio,
+        suggested: Suggestions::default(),
+    })
+}
