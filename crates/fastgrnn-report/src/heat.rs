@@ -1,7 +1,21 @@
 //! The confusion matrix as a heat map: a row is a true class, its colours are fractions of the row.
 
-use super::Confusion;
 use super::svg::{Anchor, Svg, escape, shorten};
+use fastgrnn_core::metrics::ClassMetrics;
+use serde::{Deserialize, Serialize};
+
+/// Counts of (true class, predicted class).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Confusion {
+    /// What was evaluated, such as `test, seed 3`.
+    pub of: String,
+    /// Names of the classes.
+    pub classes: Vec<String>,
+    /// `counts[true][predicted]`, square, one row a class.
+    pub counts: Vec<Vec<u64>>,
+    /// How well each class is found.
+    pub per_class: Vec<ClassMetrics>,
+}
 
 /// Classes beyond which a cell is too small for its number.
 const MOST_NUMBERS: usize = 32;

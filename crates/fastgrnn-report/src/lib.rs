@@ -31,12 +31,11 @@ mod scatter;
 mod svg;
 
 pub use bars::{Bar, Bars};
-pub use heat::confusion_svg;
+pub use heat::{Confusion, confusion_svg};
 pub use lines::{Chart, Line, Scale, palette};
 pub use scatter::{Dot, Scatter, Series};
 
 use fastgrnn_core::format::{bytes, count, duration, fraction, number, number_sd};
-use fastgrnn_core::metrics::ClassMetrics;
 use serde::{Deserialize, Serialize};
 
 /// Where a number comes from.
@@ -167,19 +166,6 @@ pub struct SeedRow {
     pub seconds: Option<f64>,
     /// Whether the model file is this seed's.
     pub chosen: bool,
-}
-
-/// Counts of (true class, predicted class).
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Confusion {
-    /// What was evaluated, such as `test, seed 3`.
-    pub of: String,
-    /// Names of the classes.
-    pub classes: Vec<String>,
-    /// `counts[true][predicted]`, square, one row a class.
-    pub counts: Vec<Vec<u64>>,
-    /// How well each class is found.
-    pub per_class: Vec<ClassMetrics>,
 }
 
 /// One tensor of the model file.

@@ -32,6 +32,7 @@ pub const FILES: &[(&str, &[u8])] = files![
     "src/int/checksum.rs",
     "src/int/decision.rs",
     "src/int/detector.rs",
+    "src/int/error.rs",
     "src/int/image.rs",
     "src/int/layer.rs",
     "src/int/matrix.rs",

@@ -1,12 +1,17 @@
 //! One frame: the window, and what follows from it.
 
-use super::stream::Stream;
 use super::{Tables, fft, mel};
 use crate::int::arithmetic::{rounded, saturated};
 
-/// The row of a stream's window, of which the first `valid` samples are there.
-pub(super) fn frame_of<'s>(tables: &Tables, stream: &'s mut Stream, valid: usize) -> &'s [i16] {
-    let Stream { samples, spectrum, row, .. } = stream;
+/// The features of the window in `samples`, of which the first `valid` samples are there. `spectrum`
+/// is room to compute in; the features lie in `row`.
+pub(super) fn frame_of<'s>(
+    tables: &Tables,
+    samples: &[i16],
+    valid: usize,
+    spectrum: &mut [i32],
+    row: &'s mut [i16],
+) -> &'s [i16] {
     windowed(tables, samples, valid, spectrum);
     fft::transform(spectrum, tables.turns);
     fft::powers(spectrum, tables.turns, tables.drop);

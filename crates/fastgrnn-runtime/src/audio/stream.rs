@@ -22,9 +22,9 @@ pub struct Position {
 #[derive(Debug)]
 pub struct Stream<'m> {
     /// The sample before the window, then the window.
-    pub(super) samples: &'m mut [i16],
-    pub(super) spectrum: &'m mut [i32],
-    pub(super) row: &'m mut [i16],
+    samples: &'m mut [i16],
+    spectrum: &'m mut [i32],
+    row: &'m mut [i16],
     position: Position,
 }
 
@@ -92,7 +92,7 @@ impl<'t> Front<'t> {
             samples = later;
             stream.position.filled += now.len() as u16;
             if usize::from(stream.position.filled) == len {
-                frame(frame_of(&self.tables, stream, len));
+                frame(self.frame(stream, len));
                 stream.samples.copy_within(hop.., 0);
                 stream.position = Position { filled: (len - hop) as u16, seen: (len - hop) as u16 };
             }
@@ -104,9 +104,14 @@ impl<'t> Front<'t> {
     pub fn finish(&self, stream: &mut Stream, frame: &mut impl FnMut(&[i16])) {
         let Position { filled, seen } = stream.position;
         if filled > seen {
-            frame(frame_of(&self.tables, stream, usize::from(filled)));
+            frame(self.frame(stream, usize::from(filled)));
         }
         self.reset(stream);
+    }
+
+    /// The features of the window that the stream holds.
+    fn frame<'s>(&self, stream: &'s mut Stream, valid: usize) -> &'s [i16] {
+        frame_of(&self.tables, stream.samples, valid, stream.spectrum, stream.row)
     }
 
     /// As at the start of a recording.

@@ -1,6 +1,7 @@
 //! The image's check sum.
 
-use super::image::CHECKSUM_AT;
+/// Where the check sum lies in an image.
+pub(super) const CHECKSUM_AT: usize = 8;
 
 /// CRC-16 (polynomial 0x1021, start 0xFFFF) of an image, its own two bytes taken as 0.
 pub fn checksum(image: &[u8]) -> u16 {

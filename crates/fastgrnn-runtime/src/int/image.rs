@@ -3,133 +3,17 @@
 use super::arithmetic::{rounded, saturated};
 use super::bytes::{Bytes, Words};
 use super::decision::{Decision, Meaning, Posteriors, decide};
+use super::error::{ImageError, VERSION};
 use super::nonlinear::TABLE_LEN;
+use super::state::Lengths;
 use super::{Layer, Matrix, Place, State, Unwatched, Watch, WrongLength, checksum};
 
-/// The image format that this crate reads.
-pub const VERSION: u8 = 1;
-/// Where the check sum lies.
-pub(super) const CHECKSUM_AT: usize = 8;
 /// Bits of an input's factor; those above say how much more it is shifted, in steps of four.
 const FACTOR_BITS: u32 = 14;
 /// The longest shift of an input.
 const MOST_SHIFT: u32 = 30;
 /// The largest entry of the table: 1/2 with 16 fraction bits.
 const MOST_TABLE: u16 = 1 << 15;
-
-/// Why an image is refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ImageError {
-    /// The first bytes are not an image's.
-    NotAnImage,
-    /// Another version of the format.
-    Version {
-        /// The version found.
-        found: u8,
-    },
-    /// The image ends too early.
-    Truncated,
-    /// The length is not what the header says.
-    Length {
-        /// Bytes given.
-        found: usize,
-        /// Bytes that the header promises.
-        stated: u32,
-    },
-    /// The bytes were changed.
-    Checksum {
-        /// The check sum of the bytes.
-        found: u16,
-        /// The check sum that the header states.
-        stated: u16,
-    },
-    /// More layers than the reader holds.
-    Layers {
-        /// Layers of the image.
-        found: usize,
-        /// Layers that the reader holds.
-        most: usize,
-    },
-    /// No layer, unit, input or output.
-    Empty,
-    /// A code that means nothing.
-    Code {
-        /// Of what.
-        what: &'static str,
-        /// The code.
-        code: u8,
-    },
-    /// A number outside its range.
-    Range {
-        /// Which number.
-        what: &'static str,
-        /// Its value.
-        value: u32,
-        /// The least allowed.
-        least: u32,
-        /// The most allowed.
-        most: u32,
-    },
-    /// Something too long for its form.
-    TooLong {
-        /// What.
-        what: &'static str,
-        /// Its size.
-        size: usize,
-        /// The most allowed.
-        most: usize,
-    },
-    /// Indices of a sparse matrix that do not ascend or lie outside.
-    Indices,
-    /// A bitmap with bits beyond its matrix.
-    Bitmap,
-    /// A gate whose values the cell cannot take.
-    Gate,
-    /// A table that does not rise.
-    Table,
-    /// Sizes and shifts with which a sum could leave 32 bits.
-    Overflow {
-        /// Which sum.
-        what: &'static str,
-    },
-}
-
-impl core::fmt::Display for ImageError {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        match *self {
-            Self::NotAnImage => f.write_str("this is not a fastgrnn image: it does not begin with FG"),
-            Self::Version { found } => {
-                write!(f, "the image has format version {found}, this reader knows version {VERSION}")
-            }
-            Self::Truncated => f.write_str("the image ends too early"),
-            Self::Length { found, stated } => {
-                write!(f, "the image has {found} bytes, its header says {stated}")
-            }
-            Self::Checksum { found, stated } => {
-                write!(
-                    f,
-                    "the image is damaged: its check sum is {found:#06x}, its header says {stated:#06x}"
-                )
-            }
-            Self::Layers { found, most } => {
-                write!(f, "the image has {found} layers, this reader holds at most {most}")
-            }
-            Self::Empty => f.write_str("a network needs at least one layer, unit, input and output"),
-            Self::Code { what, code } => write!(f, "{code} is no code of a {what}"),
-            Self::Range { what, value, least, most } => {
-                write!(f, "{what}: {value} is not between {least} and {most}")
-            }
-            Self::TooLong { what, size, most } => write!(f, "{what} of {size} exceeds {most}"),
-            Self::Indices => f.write_str("the indices of a sparse matrix do not ascend or lie outside of it"),
-            Self::Bitmap => f.write_str("a bitmap has bits beyond its matrix"),
-            Self::Gate => f.write_str("the gate's nonlinearity cannot be used in this cell"),
-            Self::Table => f.write_str("the table of the smooth nonlinearities does not rise up to 32768"),
-            Self::Overflow { what } => write!(f, "{what} could leave 32 bits with these sizes and shifts"),
-        }
-    }
-}
-
-impl core::error::Error for ImageError {}
 
 /// A model of at most `LAYERS` layers, in an image that it borrows.
 #[derive(Clone, Copy, Debug)]
@@ -302,6 +186,11 @@ impl<'a, const LAYERS: usize> Model<'a, LAYERS> {
         saturated(rounded(i32::from(count) * factor - offset, shift))
     }
 
+    fn lengths(&self) -> Lengths {
+        let states = self.layers().iter().map(Layer::state_len).sum();
+        Lengths { states, memory: self.memory_len(), scratch: self.scratch_len() }
+    }
+
     /// Entries of 16 bits that a [`State`] needs.
     pub fn memory_len(&self) -> usize {
         let states: usize = self.layers().iter().map(Layer::state_len).sum();
@@ -320,7 +209,7 @@ impl<'a, const LAYERS: usize> Model<'a, LAYERS> {
 
     /// Lends buffers to a state, and resets it.
     pub fn start<'m>(&self, memory: &'m mut [i16], scratch: &'m mut [i32]) -> Result<State<'m>, WrongLength> {
-        let mut state = State::new(self, memory, scratch)?;
+        let mut state = State::new(self.lengths(), memory, scratch)?;
         self.reset(&mut state)?;
         Ok(state)
     }
@@ -331,12 +220,12 @@ impl<'a, const LAYERS: usize> Model<'a, LAYERS> {
         memory: &'m mut [i16],
         scratch: &'m mut [i32],
     ) -> Result<State<'m>, WrongLength> {
-        State::new(self, memory, scratch)
+        State::new(self.lengths(), memory, scratch)
     }
 
     /// Puts the state back to what a sequence starts from.
     pub fn reset(&self, state: &mut State<'_>) -> Result<(), WrongLength> {
-        state.check(self)?;
+        state.check(self.lengths())?;
         let mut rest = state.layers_mut();
         for layer in self.layers() {
             let (own, after) = rest.split_at_mut(layer.state_len());
@@ -365,7 +254,7 @@ impl<'a, const LAYERS: usize> Model<'a, LAYERS> {
         counts: &[i16],
         watch: &mut impl Watch,
     ) -> Result<(), WrongLength> {
-        state.check(self)?;
+        state.check(self.lengths())?;
         if counts.len() != self.inputs() {
             return Err(WrongLength { what: "the input", found: counts.len(), needed: self.inputs() });
         }
@@ -390,7 +279,7 @@ impl<'a, const LAYERS: usize> Model<'a, LAYERS> {
 
     /// Writes the scores of the state.
     pub fn scores(&self, state: &State<'_>, scores: &mut [i32]) -> Result<(), WrongLength> {
-        state.check(self)?;
+        state.check(self.lengths())?;
         if scores.len() != self.outputs() {
             return Err(WrongLength { what: "the scores", found: scores.len(), needed: self.outputs() });
         }

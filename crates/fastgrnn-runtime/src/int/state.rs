@@ -1,8 +1,8 @@
 //! What a model carries from step to step, in buffers that the caller lends.
 
-use super::{Layer, Model, WrongLength};
+use super::WrongLength;
 
-/// The state of a [`Model`] and the room that a step needs.
+/// The state of a [`Model`](super::Model) and the room that a step needs.
 #[derive(Debug)]
 pub struct State<'m> {
     /// States of the layers, then the normalised input, then a vector between factors.
@@ -10,6 +10,17 @@ pub struct State<'m> {
     scratch: &'m mut [i32],
     /// Entries of all layers' states.
     states: usize,
+}
+
+/// Entries that the buffers of a model's state have.
+#[derive(Clone, Copy)]
+pub(super) struct Lengths {
+    /// States of all layers.
+    pub(super) states: usize,
+    /// All 16-bit entries.
+    pub(super) memory: usize,
+    /// All 32-bit entries.
+    pub(super) scratch: usize,
 }
 
 /// A state taken apart for a step.
@@ -21,37 +32,30 @@ pub(super) struct Parts<'s> {
 }
 
 impl<'m> State<'m> {
-    pub(super) fn new<const LAYERS: usize>(
-        model: &Model<'_, LAYERS>,
+    pub(super) fn new(
+        lengths: Lengths,
         memory: &'m mut [i16],
         scratch: &'m mut [i32],
     ) -> Result<Self, WrongLength> {
-        let states = model.layers().iter().map(Layer::state_len).sum();
         let (memory_len, scratch_len) = (memory.len(), scratch.len());
         let short = |what, found, needed| WrongLength { what, found, needed };
-        let needed = model.memory_len();
+        let needed = lengths.memory;
         let memory = memory.get_mut(..needed).ok_or(short("the memory", memory_len, needed))?;
-        let needed = model.scratch_len();
+        let needed = lengths.scratch;
         let scratch = scratch.get_mut(..needed).ok_or(short("the scratch buffer", scratch_len, needed))?;
-        Ok(Self { memory, scratch, states })
+        Ok(Self { memory, scratch, states: lengths.states })
     }
 
-    /// Checks that the state was made for a model of this size.
-    pub(super) fn check<const LAYERS: usize>(&self, model: &Model<'_, LAYERS>) -> Result<(), WrongLength> {
-        let (memory, scratch) = (model.memory_len(), model.scratch_len());
-        let states = model.layers().iter().map(Layer::state_len).sum();
-        if self.states != states {
-            return Err(WrongLength { what: "the state", found: self.states, needed: states });
-        }
-        if self.memory.len() != memory {
-            return Err(WrongLength { what: "the memory", found: self.memory.len(), needed: memory });
-        }
-        if self.scratch.len() != scratch {
-            return Err(WrongLength {
-                what: "the scratch buffer",
-                found: self.scratch.len(),
-                needed: scratch,
-            });
+    /// Checks that the state was made for a model of these lengths.
+    pub(super) fn check(&self, lengths: Lengths) -> Result<(), WrongLength> {
+        for (what, found, needed) in [
+            ("the state", self.states, lengths.states),
+            ("the memory", self.memory.len(), lengths.memory),
+            ("the scratch buffer", self.scratch.len(), lengths.scratch),
+        ] {
+            if found != needed {
+                return Err(WrongLength { what, found, needed });
+            }
         }
         Ok(())
     }
