@@ -4,9 +4,11 @@
 //! | --- | --- |
 //! | [`model`] | the trained float model and its file |
 //! | [`quantize`] | integers instead of floats: grids, calibration, the device image |
+//! | [`any`] | a model file of either kind |
 //! | [`device`] | boards, and whether a network fits one |
 //! | [`random`] | integer models of any shape with random weights, to measure before training |
 //! | [`compare`] | two models on the same data: agreement, drift of states, saturation |
+pub mod any;
 pub mod compare;
 pub mod device;
 pub mod model;

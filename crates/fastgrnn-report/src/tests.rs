@@ -1,4 +1,5 @@
 use super::*;
+use fastgrnn_core::metrics::ClassMetrics;
 
 fn sample() -> RunReport {
     let curve = |seed: u64| Curve {

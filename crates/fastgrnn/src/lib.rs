@@ -44,7 +44,13 @@ pub mod train;
 pub use fastgrnn_core::{batch, cells, files, format, metrics, net, rng};
 pub use fastgrnn_data::{audio, data, features};
 pub use fastgrnn_engine::{engine, reference};
-pub use fastgrnn_model::{compare, device, model, quantize, random};
+pub use fastgrnn_model::{compare, device, quantize, random};
+
+/// Trained models, and what a model file holds.
+pub mod model {
+    pub use fastgrnn_model::any::AnyModel;
+    pub use fastgrnn_model::model::*;
+}
 
 /// Charts and pages, and the pages of runs, comparisons and size sweeps.
 pub mod report {

@@ -1,7 +1,8 @@
 //! An integer model as people read it: bytes, matrices, scales.
 
 use crate::table::table;
-use fastgrnn::quantize::{IntegerModel, Sizes};
+use fastgrnn::model::Sizes;
+use fastgrnn::quantize::IntegerModel;
 use fastgrnn::report::{count, number};
 use serde_json::{Value, json};
 

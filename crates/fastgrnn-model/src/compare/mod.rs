@@ -8,7 +8,8 @@
 //! use fastgrnn_core::cells::{Cell, CellKind, Start};
 //! use fastgrnn_model::compare::{CompareOptions, compare};
 //! use fastgrnn_data::data::{Examples, Labels, Sequences};
-//! use fastgrnn_model::model::{AnyModel, Model, Task};
+//! use fastgrnn_model::any::AnyModel;
+//! use fastgrnn_model::model::{Model, Task};
 //! use fastgrnn_core::net::Network;
 //! use fastgrnn_model::quantize::{Options, quantize};
 //! let net = Network::new(vec![Cell::new(CellKind::FastGrnn, 1, 4)], 2);
@@ -31,7 +32,8 @@ mod walk;
 
 pub use drift::{Drift, DriftPoint};
 
-use crate::model::{AnyModel, ModelError, Predictions};
+use crate::any::AnyModel;
+use crate::model::{ModelError, Predictions};
 use crate::quantize::Saturations;
 use drift::Follower;
 use fastgrnn_core::metrics::Scores;

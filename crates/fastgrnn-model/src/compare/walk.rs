@@ -1,6 +1,7 @@
 //! The states of a model along a sequence, in real units.
 
-use crate::model::{AnyModel, Model};
+use crate::any::AnyModel;
+use crate::model::Model;
 use crate::quantize::IntegerModel;
 use fastgrnn_core::batch::Batch;
 use fastgrnn_core::cells::CellKind;

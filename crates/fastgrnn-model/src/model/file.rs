@@ -1,13 +1,13 @@
 //! Models as safetensors files.
 
 use super::{Decision, Model, ModelError, ModelProblem, Task};
-use crate::quantize::{Detector, Scales, check_form};
 use fastgrnn_core::files::write_atomic;
 use fastgrnn_core::net::{InitialState, Loss, MAX_LAYERS, MAX_SIZE, Network, Readout, View};
 use fastgrnn_data::data::{Normalize, Normalizer};
 use fastgrnn_data::features::Spec;
 use safetensors::tensor::{Dtype, TensorView};
 use safetensors::{SafeTensors, serialize};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, HashMap};
@@ -17,7 +17,7 @@ use std::path::Path;
 /// which earlier releases read too, and integer models as format 2.
 pub const FORMAT_VERSION: u64 = 2;
 /// The format of float models.
-pub(super) const FLOAT_FORMAT: u64 = 1;
+pub const FLOAT_FORMAT: u64 = 1;
 
 /// The metadata key that makes a safetensors file a model.
 const KEY: &str = "fastgrnn";
@@ -63,10 +63,10 @@ struct Metadata {
     decision: Option<Decision>,
     /// The scales of an integer model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    integer: Option<Scales>,
+    integer: Option<Value>,
     /// What turns an integer model's scores on a stream into detections.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    detector: Option<Detector>,
+    detector: Option<Value>,
 }
 
 fn metadata_error(what: impl Into<String>) -> ModelProblem {
@@ -93,7 +93,7 @@ fn shape(view: &View) -> Vec<usize> {
 }
 
 impl Metadata {
-    fn of(model: &Model, integer: Option<Scales>, detector: Option<Detector>) -> Self {
+    fn of(model: &Model, integer: Option<Value>, detector: Option<Value>) -> Self {
         Self {
             format: if integer.is_some() { FORMAT_VERSION } else { FLOAT_FORMAT },
             integer,
@@ -250,27 +250,33 @@ impl<'a> Opened<'a> {
         Ok(Self { metadata: Metadata::parse(text)?, tensors })
     }
 
-    /// The scales, if it is an integer model.
-    pub(crate) fn scales(&self) -> Option<&Scales> {
-        self.metadata.integer.as_ref()
+    /// Whether it holds an integer model.
+    pub(crate) fn is_integer(&self) -> bool {
+        self.metadata.integer.is_some()
     }
 
-    pub(crate) fn detector(&self) -> Option<&Detector> {
-        self.metadata.detector.as_ref()
+    /// The scales of an integer model, in the type that its reader gives them.
+    pub(crate) fn scales<T: DeserializeOwned>(&self) -> Result<Option<T>, ModelProblem> {
+        typed(self.metadata.integer.as_ref())
+    }
+
+    /// The detector, in the type that its reader gives it.
+    pub(crate) fn detector<T: DeserializeOwned>(&self) -> Result<Option<T>, ModelProblem> {
+        typed(self.metadata.detector.as_ref())
     }
 
     pub(crate) fn network(&self) -> &Network {
         &self.metadata.network
     }
 
-    /// Checks that the network has an integer form, sizes included.
-    pub(crate) fn check_integer(&self) -> Result<(), ModelProblem> {
-        let Metadata { network, normalize, initial_state, .. } = &self.metadata;
-        let initial = match initial_state {
-            InitialKind::Random => InitialState::Random,
-            InitialKind::Zero | InitialKind::Given => InitialState::Zero,
-        };
-        check_form(network, *normalize, &initial).map_err(|e| metadata_error(e.to_string()))
+    /// How the input is normalised.
+    pub(crate) fn normalize(&self) -> Normalize {
+        self.metadata.normalize
+    }
+
+    /// Whether sequences start from random states.
+    pub(crate) fn starts_at_random(&self) -> bool {
+        self.metadata.initial_state == InitialKind::Random
     }
 
     /// Takes out the bytes of a tensor of this type and shape.
@@ -360,8 +366,8 @@ impl<'a> Opened<'a> {
 pub fn write_tensors(
     model: &Model,
     mut tensors: Vec<Tensor>,
-    integer: Option<Scales>,
-    detector: Option<Detector>,
+    integer: Option<Value>,
+    detector: Option<Value>,
 ) -> Result<Vec<u8>, ModelProblem> {
     let metadata = Metadata::of(model, integer, detector);
     metadata.check()?;
@@ -391,6 +397,11 @@ pub fn write_tensors(
     let json = serde_json::to_value(&metadata).map_err(|e| metadata_error(e.to_string()))?;
     let header = HashMap::from([(KEY.to_owned(), sorted(json).to_string())]);
     serialize(views, Some(header)).map_err(|e| metadata_error(e.to_string()))
+}
+
+fn typed<T: DeserializeOwned>(value: Option<&Value>) -> Result<Option<T>, ModelProblem> {
+    let parse = |value: &Value| serde_json::from_value(value.clone());
+    value.map(parse).transpose().map_err(|e| metadata_error(e.to_string()))
 }
 
 fn check_finite(name: &str, values: &[f32]) -> Result<(), ModelProblem> {
@@ -433,8 +444,8 @@ impl Model {
         Self::read(Opened::new(bytes)?)
     }
 
-    pub(super) fn read(mut file: Opened<'_>) -> Result<Self, ModelProblem> {
-        if file.scales().is_some() {
+    pub(crate) fn read(mut file: Opened<'_>) -> Result<Self, ModelProblem> {
+        if file.is_integer() {
             return Err(ModelProblem::NotFloat);
         }
         let layout = file.network().layout();

@@ -17,22 +17,23 @@
 //! assert_eq!(model, again);
 //! ```
 
-mod any;
 mod decision;
 mod error;
 mod file;
 mod predict;
 mod scorer;
 mod size;
+mod threshold;
 
-pub use any::AnyModel;
-pub use decision::Decision;
-pub use decision::{best_cut, threshold};
+pub use decision::{Cut, Decision, best_cut, threshold};
 pub use error::{ModelError, ModelProblem};
-pub use file::FORMAT_VERSION;
-pub use file::{Opened, Tensor, bytes, floats, load_file, write_file, write_tensors};
+pub use file::{
+    FLOAT_FORMAT, FORMAT_VERSION, Opened, Tensor, bytes, floats, load_file, write_file, write_tensors,
+};
 pub use predict::Predictions;
 pub use scorer::Scorer;
+pub(crate) use size::kept_bytes;
+pub use size::{Sizes, paper_way};
 
 use fastgrnn_core::net::{InitialState, Loss, Network};
 use fastgrnn_data::data::Normalizer;

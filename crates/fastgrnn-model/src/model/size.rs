@@ -1,11 +1,37 @@
 //! What a model costs: bytes, RAM, multiplications. The same questions for floats and integers.
 
-use super::{AnyModel, Model};
-use crate::quantize::{Sizes, paper_way};
+use super::Model;
 use fastgrnn_core::cells::Role;
-use fastgrnn_core::net::View;
+use fastgrnn_core::net::{Network, View};
 use fastgrnn_data::features::Tables;
 use fastgrnn_runtime::float;
+use serde::Serialize;
+
+/// Bytes of a device image; all but `paper_way` and `front_end` add up to `total`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Sizes {
+    /// The image.
+    pub total: usize,
+    /// Entries of W and U.
+    pub weights: usize,
+    /// What says where entries of sparse matrices are, the head's included.
+    pub indices: usize,
+    /// The input's normalisation, shifts and fraction bits.
+    pub scales: usize,
+    /// Biases, α, β, ζ and ν, and a stored state.
+    pub biases: usize,
+    /// Entries and biases of the head.
+    pub head: usize,
+    /// The table of the smooth nonlinearities.
+    pub table: usize,
+    /// Magic, version, sizes, codes, check sum.
+    pub header: usize,
+    /// The same model as the paper counts it: see [`paper_way`].
+    pub paper_way: usize,
+    /// Tables of the front end that makes features from sound, beside the image.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub front_end: Option<usize>,
+}
 
 fn is_head(view: &View) -> bool {
     view.name.starts_with("head.")
@@ -88,36 +114,20 @@ impl Model {
     }
 }
 
-impl AnyModel {
-    /// Where the bytes go: of the device image, or of the f32 parameters.
-    pub fn sizes(&self) -> Sizes {
-        match self {
-            Self::Float(model) => model.sizes(),
-            Self::Integer(integer) => integer.sizes(),
-        }
-    }
+/// A matrix as the paper counts it: an index as large as its value, unless more than half is kept.
+pub(crate) fn kept_bytes(entries: usize, kept: usize, width: usize) -> usize {
+    if 2 * kept > entries { width * entries } else { 2 * width * kept }
+}
 
-    /// RAM that inference needs.
-    pub fn ram_bytes(&self) -> usize {
-        match self {
-            Self::Float(model) => model.ram_bytes(),
-            Self::Integer(integer) => integer.ram_bytes(),
-        }
-    }
-
-    /// Weights that are not 0, the head's included.
-    pub fn nonzero(&self) -> usize {
-        match self {
-            Self::Float(model) => model.nonzero(),
-            Self::Integer(integer) => integer.nonzero(),
-        }
-    }
-
-    /// Multiplications with weights in a step of all layers, without the head's.
-    pub fn macs_per_step(&self) -> usize {
-        match self {
-            Self::Float(model) => model.macs_per_step(),
-            Self::Integer(integer) => integer.macs_per_step(),
-        }
-    }
+/// Bytes of a float network as the paper counts them: 4 for a value, and 4 for its index where at
+/// most half of a matrix is kept.
+pub fn paper_way(network: &Network, params: &[f32]) -> usize {
+    let views = network.layout();
+    let of = |view: &View| {
+        let values = &params[view.range()];
+        let sparse = view.role == Role::Weight && !view.name.starts_with("head");
+        let kept = if sparse { values.iter().filter(|v| **v != 0.0).count() } else { values.len() };
+        kept_bytes(values.len(), kept, 4)
+    };
+    views.views().iter().map(of).sum()
 }

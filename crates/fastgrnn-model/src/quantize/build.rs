@@ -1,7 +1,7 @@
 //! Choosing every scale, and rounding a float model to integers.
 
 use super::calibrate::{Feature, LayerRanges, Ranges, calibrate};
-use super::file::meaning;
+use super::network::meaning;
 use super::network::scaled;
 use super::{InputScale, IntegerFactors, IntegerLayer, IntegerMatrix, IntegerNetwork, QuantizeError};
 use crate::model::Model;

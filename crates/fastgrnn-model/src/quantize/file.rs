@@ -1,18 +1,22 @@
 //! Integer models as safetensors files: int8 weights, int16 biases, scales in the metadata.
 
+use super::build::check_form;
+use super::detector::Detector;
+use super::network::meaning;
 use super::{Grid, InputScale, IntegerFactors, IntegerLayer, IntegerMatrix, IntegerModel, IntegerNetwork};
-use crate::model::{ModelError, ModelProblem, Opened, Task, Tensor, load_file, write_file, write_tensors};
+use crate::model::{ModelError, ModelProblem, Opened, Tensor, load_file, write_file, write_tensors};
 use fastgrnn_core::cells::{Cell, CellKind, Role};
-use fastgrnn_core::net::Loss;
-use fastgrnn_runtime::int::{Meaning, Shifts};
+use fastgrnn_core::net::InitialState;
+use fastgrnn_runtime::int::Shifts;
 use safetensors::tensor::Dtype;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::path::Path;
 
 /// What the metadata of an integer model hold besides a float model's.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Scales {
+pub(crate) struct Scales {
     input_bits: u32,
     input_shift: u32,
     offset_shift: u32,
@@ -108,7 +112,12 @@ impl IntegerModel {
         tensors.push(matrix("head.w".into(), &network.head));
         let biases = words(&network.head_biases);
         tensors.push(Tensor::new("head.b", Dtype::I16, vec![network.head_biases.len()], biases));
-        write_tensors(&self.model, tensors, Some(self.scales()), self.detector().cloned())
+        let json = |what: serde_json::Result<Value>| {
+            what.map_err(|e| ModelProblem::Metadata { what: e.to_string() })
+        };
+        let scales = json(serde_json::to_value(self.scales()))?;
+        let detector = self.detector().map(|d| json(serde_json::to_value(d))).transpose()?;
+        write_tensors(&self.model, tensors, Some(scales), detector)
     }
 
     fn scales(&self) -> Scales {
@@ -135,10 +144,12 @@ impl IntegerModel {
     }
 
     pub(crate) fn read(mut file: Opened<'_>) -> Result<Self, ModelProblem> {
-        let Some(scales) = file.scales().cloned() else { return Err(ModelProblem::NotInteger) };
-        let detector = file.detector().cloned();
+        let Some(scales) = file.scales::<Scales>()? else { return Err(ModelProblem::NotInteger) };
+        let detector: Option<Detector> = file.detector()?;
         let about = file.network().clone();
-        file.check_integer()?;
+        let initial = if file.starts_at_random() { InitialState::Random } else { InitialState::Zero };
+        check_form(&about, file.normalize(), &initial)
+            .map_err(|e| ModelProblem::Metadata { what: e.to_string() })?;
         let wrong = |what: &str| ModelProblem::Metadata { what: format!("integer scales: {what}") };
         if scales.layers.len() != about.layers.len() {
             return Err(wrong("they are of another number of layers"));
@@ -183,16 +194,6 @@ impl IntegerModel {
     /// Reads an integer model's file, which may be anything.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, ModelError> {
         load_file(path.as_ref(), Self::from_bytes)
-    }
-}
-
-/// What the scores of a task mean.
-pub(super) fn meaning(task: &Task, loss: Loss, outputs: usize) -> Meaning {
-    match (task, loss) {
-        (Task::Values { .. }, _) => Meaning::Values,
-        (_, Loss::BinaryCrossEntropy) if outputs == 1 => Meaning::Binary,
-        (_, Loss::BinaryCrossEntropy) => Meaning::OneAgainstAll,
-        _ => Meaning::Classes,
     }
 }
 

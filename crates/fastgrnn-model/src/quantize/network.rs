@@ -1,8 +1,9 @@
 //! An integer network as data: what the device image holds, and the grids its integers stand on.
 
 use super::Grid;
+use crate::model::Task;
 use fastgrnn_core::cells::{Cell, Nonlinearity, Role};
-use fastgrnn_core::net::Network;
+use fastgrnn_core::net::{Loss, Network};
 use fastgrnn_runtime::int::{Meaning, Shifts};
 
 /// A matrix of bytes, row by row.
@@ -175,4 +176,14 @@ pub(super) fn scaled(v: f32, bits: i32) -> f32 {
 fn before_sigmoid(value: f32) -> f32 {
     let value = f64::from(value).clamp(1e-7, 1.0 - 1e-7);
     Nonlinearity::Sigmoid.inverse(value) as f32
+}
+
+/// What the scores of a task mean.
+pub(super) fn meaning(task: &Task, loss: Loss, outputs: usize) -> Meaning {
+    match (task, loss) {
+        (Task::Values { .. }, _) => Meaning::Values,
+        (_, Loss::BinaryCrossEntropy) if outputs == 1 => Meaning::Binary,
+        (_, Loss::BinaryCrossEntropy) => Meaning::OneAgainstAll,
+        _ => Meaning::Classes,
+    }
 }

@@ -1,36 +1,8 @@
 //! Every byte of an integer model, by what it is for.
 
 use super::{IntegerModel, IntegerNetwork};
-use fastgrnn_core::cells::Role;
-use fastgrnn_core::net::Network;
+use crate::model::{Sizes, kept_bytes};
 use fastgrnn_runtime::int::TABLE_LEN;
-use serde::Serialize;
-
-/// Bytes of a device image; all but `paper_way` and `front_end` add up to `total`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Sizes {
-    /// The image.
-    pub total: usize,
-    /// Entries of W and U.
-    pub weights: usize,
-    /// What says where entries of sparse matrices are, the head's included.
-    pub indices: usize,
-    /// The input's normalisation, shifts and fraction bits.
-    pub scales: usize,
-    /// Biases, α, β, ζ and ν, and a stored state.
-    pub biases: usize,
-    /// Entries and biases of the head.
-    pub head: usize,
-    /// The table of the smooth nonlinearities.
-    pub table: usize,
-    /// Magic, version, sizes, codes, check sum.
-    pub header: usize,
-    /// The same model as the paper counts it: see [`paper_way`].
-    pub paper_way: usize,
-    /// Tables of the front end that makes features from sound, beside the image.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub front_end: Option<usize>,
-}
 
 impl IntegerModel {
     /// Where the bytes of the image go.
@@ -100,22 +72,4 @@ impl super::IntegerLayer {
             CellKind::Rnn | CellKind::Ugrnn | CellKind::Gru | CellKind::Lstm => 0,
         }
     }
-}
-
-/// A matrix as the paper counts it: an index as large as its value, unless more than half is kept.
-fn kept_bytes(entries: usize, kept: usize, width: usize) -> usize {
-    if 2 * kept > entries { width * entries } else { 2 * width * kept }
-}
-
-/// Bytes of a float network as the paper counts them: 4 for a value, and 4 for its index where at
-/// most half of a matrix is kept.
-pub fn paper_way(network: &Network, params: &[f32]) -> usize {
-    let views = network.layout();
-    let of = |view: &fastgrnn_core::net::View| {
-        let values = &params[view.range()];
-        let sparse = view.role == Role::Weight && !view.name.starts_with("head");
-        let kept = if sparse { values.iter().filter(|v| **v != 0.0).count() } else { values.len() };
-        kept_bytes(values.len(), kept, 4)
-    };
-    views.views().iter().map(of).sum()
 }

@@ -2,7 +2,7 @@
 //! says, and the file of a model keeps its parameters.
 
 use fastgrnn_core::cells::{Cell, CellKind};
-use fastgrnn_model::model::AnyModel;
+use fastgrnn_model::any::AnyModel;
 use fastgrnn_model::quantize::{Detector, DetectorProblem, IntegerModel, Reset};
 use fastgrnn_model::random::RandomModel;
 use fastgrnn_runtime::int::{self, Meaning, Posteriors};

@@ -4,7 +4,8 @@ use fastgrnn_core::cells::{Cell, CellKind, Nonlinearity, Start};
 use fastgrnn_core::net::{InitialState, Loss, Network};
 use fastgrnn_core::rng::Rng;
 use fastgrnn_data::data::{Normalize, Normalizer, Sequences};
-use fastgrnn_model::model::{AnyModel, Model, Task};
+use fastgrnn_model::any::AnyModel;
+use fastgrnn_model::model::{Model, Task};
 use fastgrnn_model::quantize::{IntegerModel, Options, QuantizeError, quantize};
 use fastgrnn_testing::networks::kinds;
 

@@ -28,7 +28,8 @@ pub use grid::{Grid, Plan, decided, grid};
 use crate::train::{Config, ConfigError, Observer, RunOptions, TrainError, run};
 use fastgrnn_core::metrics::Scores;
 use fastgrnn_data::data::Dataset;
-use fastgrnn_model::model::{AnyModel, ModelError};
+use fastgrnn_model::any::AnyModel;
+use fastgrnn_model::model::ModelError;
 use serde::Serialize;
 use std::path::PathBuf;
 

@@ -1,8 +1,9 @@
 //! Clips and noise from a folder of recordings, as sound.
 
 use fastgrnn_data::audio;
+use fastgrnn_data::audio::is_recording;
 use fastgrnn_data::data::DataError;
-use fastgrnn_data::data::clips::{Lists, is_recording};
+use fastgrnn_data::data::clips::Lists;
 use fastgrnn_data::data::speech::{Background, NOISE, Split};
 use fastgrnn_data::features::Spec;
 use std::path::{Path, PathBuf};

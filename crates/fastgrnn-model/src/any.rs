@@ -1,7 +1,8 @@
 //! A model of either kind.
 
-use super::file::{FLOAT_FORMAT, FORMAT_VERSION, load_file};
-use super::{Model, ModelError, ModelProblem, Opened, Predictions};
+use crate::model::{
+    FLOAT_FORMAT, FORMAT_VERSION, Model, ModelError, ModelProblem, Opened, Predictions, Sizes, load_file,
+};
 use crate::quantize::{IntegerModel, Saturations};
 use fastgrnn_core::metrics::Evaluation;
 use fastgrnn_data::data::{Examples, Sequences};
@@ -21,9 +22,9 @@ impl AnyModel {
     /// Reads the bytes of a model file, which may be anything.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, ModelProblem> {
         let file = Opened::new(bytes)?;
-        match file.scales() {
-            Some(_) => IntegerModel::read(file).map(|model| Self::Integer(Box::new(model))),
-            None => Model::read(file).map(Self::Float),
+        match file.is_integer() {
+            true => IntegerModel::read(file).map(|model| Self::Integer(Box::new(model))),
+            false => Model::read(file).map(Self::Float),
         }
     }
 
@@ -79,6 +80,40 @@ impl AnyModel {
         match self {
             Self::Float(model) => model.evaluate(examples, threads).map(|(e, p)| (e, p, None)),
             Self::Integer(integer) => integer.evaluate(examples, threads).map(|(e, p, s)| (e, p, Some(s))),
+        }
+    }
+}
+
+impl AnyModel {
+    /// Where the bytes go: of the device image, or of the f32 parameters.
+    pub fn sizes(&self) -> Sizes {
+        match self {
+            Self::Float(model) => model.sizes(),
+            Self::Integer(integer) => integer.sizes(),
+        }
+    }
+
+    /// RAM that inference needs.
+    pub fn ram_bytes(&self) -> usize {
+        match self {
+            Self::Float(model) => model.ram_bytes(),
+            Self::Integer(integer) => integer.ram_bytes(),
+        }
+    }
+
+    /// Weights that are not 0, the head's included.
+    pub fn nonzero(&self) -> usize {
+        match self {
+            Self::Float(model) => model.nonzero(),
+            Self::Integer(integer) => integer.nonzero(),
+        }
+    }
+
+    /// Multiplications with weights in a step of all layers, without the head's.
+    pub fn macs_per_step(&self) -> usize {
+        match self {
+            Self::Float(model) => model.macs_per_step(),
+            Self::Integer(integer) => integer.macs_per_step(),
         }
     }
 }
