@@ -12,7 +12,7 @@ use fastgrnn::features::{Kind, Spec};
 use fastgrnn::quantize::{Detector, IntegerModel};
 use fastgrnn::report::{bytes, count};
 use fastgrnn::stream::eval::{
-    EvalReport, Folder, Recordings, Resets, Settings, StreamResult, Words, evaluate, listen,
+    EvalReport, EvalSettings, Folder, Recordings, Resets, StreamResult, Words, evaluate, listen,
 };
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -72,19 +72,19 @@ fn front_end(model: &IntegerModel) -> anyhow::Result<Spec> {
     }
 }
 
-fn settings(args: &StreamEvalArgs, own: &Detector, spec: &Spec) -> anyhow::Result<Settings> {
+fn settings(args: &StreamEvalArgs, own: &Detector, spec: &Spec) -> anyhow::Result<EvalSettings> {
     let rate = f64::from(spec.rate()) / spec.hop() as f64;
     if !(args.minutes > 0.0 && args.minutes <= 24.0 * 60.0) {
         return Err(misuse(format!("--minutes {}: use a length above 0, up to 1440", args.minutes)));
     }
-    let mut settings = Settings {
+    let mut settings = EvalSettings {
         seed: args.seed,
         targets: args.targets as usize,
         frames: (args.minutes * 60.0 * rate) as usize,
         rate,
         snr: args.snr,
         tolerance: (0.5 * rate).round() as usize,
-        ..Settings::default()
+        ..EvalSettings::default()
     };
     if args.detector.threshold.is_some() {
         settings.thresholds = vec![own.threshold];
@@ -134,7 +134,7 @@ fn sound(
     detector: &Detector,
     folder: &Path,
     spec: &Spec,
-    settings: &Settings,
+    settings: &EvalSettings,
 ) -> anyhow::Result<StreamResult> {
     let labels = model.model.labels();
     let folder = Folder::read(folder, labels, spec)?;
@@ -144,7 +144,7 @@ fn sound(
     // Words take half of the time, and each other word comes once.
     let words: usize = folder.clips.iter().map(|(_, samples)| samples.len().div_ceil(spec.hop())).sum();
     let frames = settings.frames.min(2 * words);
-    let settings = Settings { targets, frames, ..settings.clone() };
+    let settings = EvalSettings { targets, frames, ..settings.clone() };
     let material = Recordings::new(spec, &folder.clips, &folder.noise);
     Ok(listen(model, detector, &material, &settings)?)
 }
@@ -154,7 +154,7 @@ fn answer(
     source: &str,
     report: &EvalReport,
     audio: Option<&StreamResult>,
-    settings: &Settings,
+    settings: &EvalSettings,
 ) -> Value {
     json!({
         "dataset": source,
@@ -178,7 +178,7 @@ fn describe(
     model: &IntegerModel,
     report: &EvalReport,
     audio: Option<&StreamResult>,
-    settings: &Settings,
+    settings: &EvalSettings,
 ) -> String {
     let n = &report.negatives;
     let mut rows = vec![
@@ -213,7 +213,7 @@ fn describe(
 }
 
 /// A stream in one line.
-fn told(result: &StreamResult, settings: &Settings) -> String {
+fn told(result: &StreamResult, settings: &EvalSettings) -> String {
     let c = &result.counts;
     let mut text = format!(
         "{:.0} min, {} targets among {} other words: {} false negatives, {} false positives",

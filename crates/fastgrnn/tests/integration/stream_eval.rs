@@ -9,7 +9,8 @@ use fastgrnn::quantize::{Detector, IntegerModel, Options, Reset, quantize};
 use fastgrnn::random::RandomModel;
 use fastgrnn::rng::Rng;
 use fastgrnn::stream::eval::{
-    Bed, EvalError, Item, Material, Plan, Recordings, Settings, Trace, Words, evaluate, listen,
+    EvalError, EvalSettings, Material, NoiseSegment, Recordings, Schedule, ScheduledClip, Trace, Words,
+    evaluate, listen,
 };
 use fastgrnn::stream::{Heard, Listener};
 
@@ -53,20 +54,20 @@ fn a_trace_tells_for_every_setting_what_the_listener_tells() {
     let model = model(&examples);
     let noise = noise();
     let words = Words::new(&model, &examples, Some(&noise));
-    let items = (0..12).map(|clip| Item { clip, start: 60 + 150 * clip, frames: 99 }).collect();
-    let beds = vec![Bed { start: 0, end: 2_000, recording: 0, offset: 7, snr: 10.0 }];
-    let plan = Plan { frames: 2_000, items, beds };
+    let items = (0..12).map(|clip| ScheduledClip { clip, start: 60 + 150 * clip, frames: 99 }).collect();
+    let segments = vec![NoiseSegment { start: 0, end: 2_000, recording: 0, offset: 7, snr: 10.0 }];
+    let schedule = Schedule { frames: 2_000, items, segments };
     for reset in [Reset::Never, Reset::Every(130), Reset::Quiet { frames: 3, level: 1_000 }] {
         let own = model.detector_or_default().unwrap();
         let own = Detector { reset, warm_up: 9, refractory: 30, ..own };
-        let trace = Trace::of(&model, &own, |frame| words.play(&plan, frame)).unwrap();
+        let trace = Trace::of(&model, &own, |frame| words.play(&schedule, frame)).unwrap();
         assert_eq!(trace.frames(), 2_000);
         let mut total = 0;
         for (threshold, smoothing) in [(8_000, 0), (16_384, 0), (16_384, 3), (20_000, 1), (32_768, 2)] {
             let detector = Detector { threshold, smoothing, ..own.clone() };
             let mut listener = Listener::new(&model, &detector).unwrap();
             let mut heard: Vec<Heard> = Vec::new();
-            words.play(&plan, &mut |counts| heard.extend(listener.frame(counts).unwrap()));
+            words.play(&schedule, &mut |counts| heard.extend(listener.frame(counts).unwrap()));
             assert_eq!(trace.heard(threshold, smoothing), heard, "{reset:?} {threshold} {smoothing}");
             total += heard.len();
         }
@@ -83,9 +84,9 @@ fn noise_is_as_far_below_the_words_as_was_asked_for() {
     let mut speech: Vec<f32> = (0..9).map(|i| level(examples.x.get(i))).collect();
     speech.sort_by(f32::total_cmp);
     for snr in [0.0, 12.0] {
-        let beds = vec![Bed { start: 0, end: 600, recording: 0, offset: 290, snr }];
+        let segments = vec![NoiseSegment { start: 0, end: 600, recording: 0, offset: 290, snr }];
         let mut values = Vec::new();
-        words.play(&Plan { frames: 600, items: Vec::new(), beds }, &mut |counts| {
+        words.play(&Schedule { frames: 600, items: Vec::new(), segments }, &mut |counts| {
             values.extend(counts.iter().map(|&n| f32::from(n) * COUNT));
         });
         let below = f64::from(speech[4] - level(&values)) * 10.0 / std::f64::consts::LN_10;
@@ -98,9 +99,11 @@ fn without_noise_a_clip_is_played_as_it_is_and_gaps_are_at_the_floor() {
     let examples = examples(2, 3);
     let model = model(&examples);
     let words = Words::new(&model, &examples, None);
-    let items = vec![Item { clip: 1, start: 5, frames: 99 }];
+    let items = vec![ScheduledClip { clip: 1, start: 5, frames: 99 }];
     let mut rows: Vec<Vec<i16>> = Vec::new();
-    words.play(&Plan { frames: 110, items, beds: Vec::new() }, &mut |counts| rows.push(counts.to_vec()));
+    words.play(&Schedule { frames: 110, items, segments: Vec::new() }, &mut |counts| {
+        rows.push(counts.to_vec())
+    });
     let mut expected = Vec::new();
     model.counts(examples.x.get(1), &mut expected);
     assert_eq!(rows[5..104].concat(), expected);
@@ -118,12 +121,13 @@ fn sound_and_features_of_one_plan_are_alike() {
     let model = model(&examples);
     let mut noise = Sequences::new(DIM);
     noise.push(&extract(&Spec::default(), &hiss));
-    let items = (0..3).map(|clip| Item { clip, start: 20 + 130 * clip, frames: 99 }).collect();
-    let beds = vec![Bed { start: 0, end: 400, recording: 0, offset: 0, snr: 15.0 }];
-    let plan = Plan { frames: 400, items, beds };
+    let items = (0..3).map(|clip| ScheduledClip { clip, start: 20 + 130 * clip, frames: 99 }).collect();
+    let segments = vec![NoiseSegment { start: 0, end: 400, recording: 0, offset: 0, snr: 15.0 }];
+    let schedule = Schedule { frames: 400, items, segments };
     let play = |material: &dyn Material| {
         let mut counts: Vec<f64> = Vec::new();
-        material.play(&plan, &mut |row| counts.extend(row.iter().map(|&n| f64::from(n) * f64::from(COUNT))));
+        material
+            .play(&schedule, &mut |row| counts.extend(row.iter().map(|&n| f64::from(n) * f64::from(COUNT))));
         counts
     };
     let noises = [hiss];
@@ -148,7 +152,7 @@ fn an_evaluation_is_the_same_twice_and_its_numbers_fit_together() {
     let (validation, test) = (examples(40, 5), examples(60, 6));
     let model = model(&validation);
     let noise = noise();
-    let settings = Settings { targets: 10, frames: 6_000, ..Settings::default() };
+    let settings = EvalSettings { targets: 10, frames: 6_000, ..EvalSettings::default() };
     let own = model.detector_or_default().unwrap();
     assert_eq!(own.names(model.model.labels()), ["yes"]);
     let run = || {
@@ -176,6 +180,6 @@ fn a_part_without_the_keyword_is_refused() {
     none.y = Labels::Class { index: vec![0; 6], names: vec!["unknown".into()] };
     let words = Words::new(&model, &none, None);
     let own = model.detector_or_default().unwrap();
-    let error = evaluate(&model, &own, &words, &words, &Settings::default()).unwrap_err();
+    let error = evaluate(&model, &own, &words, &words, &EvalSettings::default()).unwrap_err();
     assert!(matches!(error, EvalError::NoTargets { part: "validation", .. }), "{error}");
 }

@@ -1,8 +1,8 @@
 //! Clips and noise as sound, which goes through the whole front end.
 
-use super::Material;
-use super::plan::Plan;
-use super::words::{AUDIBLE, last_audible};
+use super::material::Material;
+use super::schedule::Schedule;
+use super::words::{AUDIBLE_DB, last_audible};
 use fastgrnn_data::features::{IntegerFront, Spec};
 
 /// Clips with their classes, and recordings of noise, as samples at the front end's rate.
@@ -25,22 +25,25 @@ impl<'a> Recordings<'a> {
         Self { spec: *spec, clips, noise, powers, speech }
     }
 
-    /// The sound of a plan, in chunks of one frame.
-    pub fn sound(&self, plan: &Plan, chunk: &mut dyn FnMut(&[i16])) {
+    /// The sound of a schedule, in chunks of one frame.
+    pub fn sound(&self, schedule: &Schedule, chunk: &mut dyn FnMut(&[i16])) {
         let hop = self.spec.hop();
         let mut mixed = vec![0; hop];
-        let (mut items, mut beds) = (plan.items.iter().peekable(), plan.beds.iter().peekable());
-        for t in 0..plan.frames {
+        let (mut items, mut segments) =
+            (schedule.items.iter().peekable(), schedule.segments.iter().peekable());
+        for t in 0..schedule.frames {
             while items.next_if(|item| item.start + item.frames <= t).is_some() {}
-            while beds.next_if(|bed| bed.end <= t).is_some() {}
+            while segments.next_if(|segment| segment.end <= t).is_some() {}
             let word = items.peek().filter(|item| item.start <= t);
             let word = word
                 .map_or(&[][..], |item| self.clips[item.clip].1.get((t - item.start) * hop..).unwrap_or(&[]));
-            let noise = beds.peek().map(|bed| {
-                let own = &self.noise[bed.recording];
-                let gain =
-                    (self.speech / self.powers[bed.recording].max(1e-9) / 10_f64.powf(bed.snr / 10.0)).sqrt();
-                (own, (bed.offset + t - bed.start) * hop, gain)
+            let noise = segments.peek().map(|segment| {
+                let own = &self.noise[segment.recording];
+                let gain = (self.speech
+                    / self.powers[segment.recording].max(1e-9)
+                    / 10_f64.powf(segment.snr / 10.0))
+                .sqrt();
+                (own, (segment.offset + t - segment.start) * hop, gain)
             });
             for (i, out) in mixed.iter_mut().enumerate() {
                 let word = word.get(i).map_or(0.0, |&s| f64::from(s));
@@ -64,16 +67,16 @@ impl Material for Recordings<'_> {
     fn word_end(&self, clip: usize) -> usize {
         let levels: Vec<f64> =
             self.clips[clip].1.chunks(self.spec.hop()).map(|c| 10.0 * (power(c) + 1e-9).log10()).collect();
-        last_audible(&levels, AUDIBLE)
+        last_audible(&levels, AUDIBLE_DB)
     }
 
     fn recordings(&self) -> Vec<usize> {
         self.noise.iter().map(|samples| samples.len() / self.spec.hop()).collect()
     }
 
-    fn play(&self, plan: &Plan, frame: &mut dyn FnMut(&[i16])) {
+    fn play(&self, schedule: &Schedule, frame: &mut dyn FnMut(&[i16])) {
         let mut front = IntegerFront::new(&self.spec);
-        self.sound(plan, &mut |samples| front.push(samples, &mut |counts| frame(counts)));
+        self.sound(schedule, &mut |samples| front.push(samples, &mut |counts| frame(counts)));
         front.finish(&mut |counts| frame(counts));
     }
 }

@@ -1,9 +1,10 @@
 //! What was found, as data.
 
 use super::choose::Choice;
+use super::count::Counts;
 use super::count::Latency;
-use super::plan::Plan;
-use super::{Counts, Settings};
+use super::schedule::Schedule;
+use super::settings::EvalSettings;
 use fastgrnn_model::quantize::Detector;
 use fastgrnn_report::{Dot, Scatter, Series};
 use serde::Serialize;
@@ -33,12 +34,12 @@ pub struct StreamResult {
 }
 
 impl StreamResult {
-    pub(super) fn new(plan: &Plan, choice: Choice, settings: &Settings) -> Self {
+    pub(super) fn new(schedule: &Schedule, choice: Choice, settings: &EvalSettings) -> Self {
         let Choice { threshold, smoothing, counts } = choice;
-        let minutes = plan.frames as f64 / settings.rate / 60.0;
+        let minutes = schedule.frames as f64 / settings.rate / 60.0;
         Self {
             minutes,
-            others: plan.items.len() - counts.targets,
+            others: schedule.items.len() - counts.targets,
             false_reject_rate: counts.reject_rate(),
             false_positives_per_hour: counts.false_positives as f64 * 60.0 / minutes,
             latency: Latency::of(&counts.latencies),

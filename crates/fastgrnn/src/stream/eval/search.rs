@@ -2,18 +2,9 @@
 
 use super::choose::{Choice, choose};
 use super::count::Occurrence;
+use super::settings::{EvalError, EvalSettings, Resets};
 use super::trace::Trace;
-use super::{EvalError, Settings};
 use fastgrnn_model::quantize::{Detector, IntegerModel, Reset};
-
-/// Which policies of resets are tried.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Resets {
-    /// The detector's own.
-    Own,
-    /// None, and after quiet frames: how many and how quiet is chosen.
-    Search,
-}
 
 /// Quiet frames in a row: what is tried first, then around the best level.
 const FRAMES: u16 = 15;
@@ -22,7 +13,7 @@ const OTHER_FRAMES: [u16; 4] = [4, 8, 25, 40];
 const SHARES: [f64; 7] = [0.2, 0.35, 0.5, 0.6, 0.7, 0.8, 0.9];
 
 /// A stream kept as counts, to be heard again and again.
-pub(super) struct Heardable<'a> {
+pub(super) struct RecordedStream<'a> {
     pub(super) model: &'a IntegerModel,
     pub(super) counts: Vec<i16>,
     pub(super) targets: Vec<Occurrence>,
@@ -35,7 +26,7 @@ pub(super) struct Best {
     pub(super) choice: Choice,
 }
 
-impl Heardable<'_> {
+impl RecordedStream<'_> {
     fn dim(&self) -> usize {
         self.model.network.input.lsb.len()
     }
@@ -46,7 +37,7 @@ impl Heardable<'_> {
     }
 
     /// The best threshold and smoothing for one policy of resets.
-    fn best_of(&self, detector: &Detector, settings: &Settings) -> Result<Best, EvalError> {
+    fn best_of(&self, detector: &Detector, settings: &EvalSettings) -> Result<Best, EvalError> {
         let trace = self.trace(detector)?;
         let (tolerance, found) = (settings.tolerance as u64, &settings.thresholds);
         let (cost, choice) = choose(&trace, &self.targets, tolerance, found, &settings.smoothings)
@@ -57,7 +48,7 @@ impl Heardable<'_> {
     }
 
     /// The best of all that is tried; of equals what was tried first.
-    pub(super) fn search(&self, detector: &Detector, settings: &Settings) -> Result<Best, EvalError> {
+    pub(super) fn search(&self, detector: &Detector, settings: &EvalSettings) -> Result<Best, EvalError> {
         if settings.resets == Resets::Own {
             return self.best_of(detector, settings);
         }
@@ -84,7 +75,7 @@ impl Heardable<'_> {
         best: &mut Best,
         tried: &[Reset],
         with: &dyn Fn(Reset) -> Detector,
-        settings: &Settings,
+        settings: &EvalSettings,
     ) -> Result<(), EvalError> {
         for &reset in tried {
             let found = self.best_of(&with(reset), settings)?;

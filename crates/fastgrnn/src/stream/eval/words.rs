@@ -1,14 +1,14 @@
 //! Clips of log-mel features and the noise to mix them with.
 
-use super::Material;
-use super::plan::Plan;
+use super::material::Material;
+use super::schedule::Schedule;
 use fastgrnn_data::data::spectral::{level, mix};
 use fastgrnn_data::data::{Examples, Labels, Sequences};
 use fastgrnn_model::quantize::IntegerModel;
 use std::f64::consts::LN_10;
 
 /// A frame belongs to a word if it is at most this far below the clip's loudest, in dB.
-pub const AUDIBLE: f64 = 20.0;
+pub const AUDIBLE_DB: f64 = 20.0;
 
 /// Clips with their classes, and recordings of noise, all as log-mel frames in nats.
 pub struct Words<'a> {
@@ -57,28 +57,29 @@ impl Material for Words<'_> {
     fn word_end(&self, clip: usize) -> usize {
         let levels: Vec<f64> =
             self.x.get(clip).chunks_exact(self.x.dim()).map(|row| f64::from(level(row))).collect();
-        last_audible(&levels, AUDIBLE * LN_10 / 10.0)
+        last_audible(&levels, AUDIBLE_DB * LN_10 / 10.0)
     }
 
     fn recordings(&self) -> Vec<usize> {
         self.noise.map_or_else(Vec::new, |noise| (0..noise.len()).map(|i| noise.steps(i)).collect())
     }
 
-    fn play(&self, plan: &Plan, frame: &mut dyn FnMut(&[i16])) {
+    fn play(&self, schedule: &Schedule, frame: &mut dyn FnMut(&[i16])) {
         let dim = self.x.dim();
         let (mut row, mut counts) = (vec![0.0; dim], Vec::new());
-        let (mut items, mut beds) = (plan.items.iter().peekable(), plan.beds.iter().peekable());
-        for t in 0..plan.frames {
+        let (mut items, mut segments) =
+            (schedule.items.iter().peekable(), schedule.segments.iter().peekable());
+        for t in 0..schedule.frames {
             while items.next_if(|item| item.start + item.frames <= t).is_some() {}
-            while beds.next_if(|bed| bed.end <= t).is_some() {}
+            while segments.next_if(|segment| segment.end <= t).is_some() {}
             match items.peek().filter(|item| item.start <= t) {
                 Some(item) => row.copy_from_slice(&self.x.get(item.clip)[(t - item.start) * dim..][..dim]),
                 None => row.fill(self.floor),
             }
-            if let (Some(noise), Some(bed)) = (self.noise, beds.peek()) {
-                let at = (bed.offset + t - bed.start) % noise.steps(bed.recording);
-                let gain = self.speech - self.levels[bed.recording] - (bed.snr * LN_10 / 10.0) as f32;
-                mix(&mut row, &noise.get(bed.recording)[at * dim..][..dim], gain, self.floor);
+            if let (Some(noise), Some(segment)) = (self.noise, segments.peek()) {
+                let at = (segment.offset + t - segment.start) % noise.steps(segment.recording);
+                let gain = self.speech - self.levels[segment.recording] - (segment.snr * LN_10 / 10.0) as f32;
+                mix(&mut row, &noise.get(segment.recording)[at * dim..][..dim], gain, self.floor);
             }
             counts.clear();
             self.model.counts(&row, &mut counts);

@@ -1,13 +1,13 @@
 //! What is played when: words, the gaps between them and the noise beneath, drawn from a seed.
 //!
-//! A plan knows lengths only, in frames; [`Words`](super::Words) and
+//! A schedule knows lengths only, in frames; [`Words`](super::Words) and
 //! [`Recordings`](super::Recordings) play it as features or as sound.
 
 use fastgrnn_core::rng::{Rng, stream};
 
-/// One word of a plan.
+/// One word of a schedule.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Item {
+pub struct ScheduledClip {
     /// Which clip.
     pub clip: usize,
     /// Its first frame.
@@ -18,7 +18,7 @@ pub struct Item {
 
 /// A stretch of one background recording.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Bed {
+pub struct NoiseSegment {
     /// The first frame.
     pub start: usize,
     /// The first frame after it.
@@ -33,18 +33,18 @@ pub struct Bed {
 
 /// A stream on paper.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Plan {
+pub struct Schedule {
     /// Frames of all.
     pub frames: usize,
     /// The words in order; none overlap.
-    pub items: Vec<Item>,
+    pub items: Vec<ScheduledClip>,
     /// The noise in order, without gaps; empty where there is none.
-    pub beds: Vec<Bed>,
+    pub segments: Vec<NoiseSegment>,
 }
 
-/// What a plan is made of.
+/// What a schedule is made of.
 #[derive(Clone, Debug)]
-pub struct Parts<'a> {
+pub struct ScheduleParts<'a> {
     /// Frames of each clip.
     pub clips: &'a [usize],
     /// Clips that must be played, each once.
@@ -66,9 +66,9 @@ pub struct Parts<'a> {
 /// Frames of a stretch of one recording, from and to: 10 to 30 seconds at 100 frames a second.
 const BED: (usize, usize) = (1_000, 3_000);
 
-impl Parts<'_> {
-    /// Draws a plan. Where the targets do not fit the time asked for, it is longer.
-    pub fn plan(&self, seed: u64) -> Plan {
+impl ScheduleParts<'_> {
+    /// Draws a schedule. Where the targets do not fit the time asked for, it is longer.
+    pub fn schedule(&self, seed: u64) -> Schedule {
         let mut rng = Rng::keyed(seed, &[stream::LISTEN, 0]);
         let mut order: Vec<usize> = self.targets.to_vec();
         let mut taken: usize = order.iter().map(|&clip| self.clips[clip]).sum();
@@ -92,26 +92,26 @@ impl Parts<'_> {
         for (clip, cut) in order.into_iter().zip(cuts) {
             at += self.gap + cut - before;
             before = cut;
-            items.push(Item { clip, start: at, frames: self.clips[clip] });
+            items.push(ScheduledClip { clip, start: at, frames: self.clips[clip] });
             at += self.clips[clip];
         }
         let frames = self.frames.max(at + self.gap);
-        Plan { frames, items, beds: self.beds(frames, seed) }
+        Schedule { frames, items, segments: self.segments(frames, seed) }
     }
 
-    fn beds(&self, frames: usize, seed: u64) -> Vec<Bed> {
+    fn segments(&self, frames: usize, seed: u64) -> Vec<NoiseSegment> {
         let mut rng = Rng::keyed(seed, &[stream::LISTEN, 1]);
-        let (mut beds, mut start) = (Vec::new(), 0);
+        let (mut segments, mut start) = (Vec::new(), 0);
         let usable: Vec<usize> = (0..self.recordings.len()).filter(|&r| self.recordings[r] > 0).collect();
         while start < frames && !usable.is_empty() {
             let end = (start + BED.0 + rng.below(BED.1 - BED.0 + 1)).min(frames);
             let recording = usable[rng.below(usable.len())];
             let offset = rng.below(self.recordings[recording]);
             let snr = rng.range(self.snr.0, self.snr.1);
-            beds.push(Bed { start, end, recording, offset, snr });
+            segments.push(NoiseSegment { start, end, recording, offset, snr });
             start = end;
         }
-        beds
+        segments
     }
 }
 
@@ -119,45 +119,50 @@ impl Parts<'_> {
 mod tests {
     use super::*;
 
-    fn parts<'a>(clips: &'a [usize], targets: &'a [usize], others: &'a [usize]) -> Parts<'a> {
+    fn parts<'a>(clips: &'a [usize], targets: &'a [usize], others: &'a [usize]) -> ScheduleParts<'a> {
         let (recordings, snr) = (&[700, 0, 1_500][..], (5.0, 20.0));
-        Parts { clips, targets, others, recordings, frames: 20_000, share: 0.5, gap: 50, snr }
+        ScheduleParts { clips, targets, others, recordings, frames: 20_000, share: 0.5, gap: 50, snr }
     }
 
     #[test]
     fn every_target_comes_once_and_nothing_overlaps() {
         let clips = [99; 40];
         let (targets, others): (Vec<usize>, Vec<usize>) = ((0..10).collect(), (10..40).collect());
-        let plan = parts(&clips, &targets, &others).plan(3);
-        assert_eq!(plan.frames, 20_000);
+        let schedule = parts(&clips, &targets, &others).schedule(3);
+        assert_eq!(schedule.frames, 20_000);
         for target in targets {
-            assert_eq!(plan.items.iter().filter(|item| item.clip == target).count(), 1);
+            assert_eq!(schedule.items.iter().filter(|item| item.clip == target).count(), 1);
         }
-        let words: usize = plan.items.iter().map(|item| item.frames).sum();
+        let words: usize = schedule.items.iter().map(|item| item.frames).sum();
         assert!((10_000..10_000 + 99).contains(&words), "{words} frames of words");
-        for pair in plan.items.windows(2) {
+        for pair in schedule.items.windows(2) {
             assert!(pair[1].start >= pair[0].start + pair[0].frames + 50);
         }
-        assert!(plan.items.last().is_some_and(|item| item.start + item.frames <= 20_000));
-        assert_eq!(plan.beds[0].start, 0);
-        assert!(plan.beds.windows(2).all(|pair| pair[0].end == pair[1].start));
-        assert_eq!(plan.beds.last().map(|bed| bed.end), Some(20_000));
-        assert!(plan.beds.iter().all(|bed| bed.recording != 1 && (5.0..=20.0).contains(&bed.snr)));
+        assert!(schedule.items.last().is_some_and(|item| item.start + item.frames <= 20_000));
+        assert_eq!(schedule.segments[0].start, 0);
+        assert!(schedule.segments.windows(2).all(|pair| pair[0].end == pair[1].start));
+        assert_eq!(schedule.segments.last().map(|segment| segment.end), Some(20_000));
+        assert!(
+            schedule
+                .segments
+                .iter()
+                .all(|segment| segment.recording != 1 && (5.0..=20.0).contains(&segment.snr))
+        );
     }
 
     #[test]
     fn a_seed_gives_one_plan_and_another_seed_another() {
         let (clips, targets, others) = ([99; 40], [0, 1, 2], [10, 11, 12, 13]);
         let parts = parts(&clips, &targets, &others);
-        assert_eq!(parts.plan(3), parts.plan(3));
-        assert_ne!(parts.plan(3), parts.plan(4));
+        assert_eq!(parts.schedule(3), parts.schedule(3));
+        assert_ne!(parts.schedule(3), parts.schedule(4));
     }
 
     #[test]
     fn targets_that_do_not_fit_make_the_stream_longer() {
         let (clips, targets) = ([300; 100], (0..100).collect::<Vec<_>>());
-        let plan = parts(&clips, &targets, &[]).plan(0);
-        assert_eq!(plan.items.len(), 100);
-        assert_eq!(plan.frames, 100 * 300 + 101 * 50);
+        let schedule = parts(&clips, &targets, &[]).schedule(0);
+        assert_eq!(schedule.items.len(), 100);
+        assert_eq!(schedule.frames, 100 * 300 + 101 * 50);
     }
 }
