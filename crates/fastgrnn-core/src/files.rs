@@ -1,14 +1,50 @@
-//! Files that are whole or not there, whenever the power goes.
+//! Atomic, durable file writes.
+//!
+//! A file is written under a temporary name in the folder where it is to be, made durable, and then
+//! renamed. Readers see the old file or the new one, never a part of it. Processes that write the
+//! same file at the same time use different temporary names, so the last rename wins.
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
 
-/// Writes `bytes` to a neighbour of `path`, makes them durable, and renames it to `path`, making
-/// the folder first if it is missing.
+/// A file that is being written and has its temporary name. Dropping it removes it.
+#[derive(Debug)]
+pub struct NewFile {
+    file: NamedTempFile<File>,
+    path: PathBuf,
+}
+
+impl NewFile {
+    /// Starts a file that is to become `path`; its folder must exist.
+    ///
+    /// It gets the permissions that any new file of the user has.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        // `make_in` with a plain create keeps the permissions that the user's files have.
+        let file = tempfile::Builder::new()
+            .prefix(".writing-")
+            .make_in(folder_of(path), |path| File::create_new(path))?;
+        Ok(Self { file, path: path.to_owned() })
+    }
+
+    /// The file to write to.
+    pub fn file(&mut self) -> &mut File {
+        self.file.as_file_mut()
+    }
+
+    /// Makes what was written durable and gives the file its name.
+    pub fn persist(self) -> io::Result<()> {
+        self.file.as_file().sync_all()?;
+        self.file.persist(&self.path).map_err(|e| e.error)?;
+        sync_folder(folder_of(&self.path));
+        Ok(())
+    }
+}
+
+/// Writes `bytes` to `path` as a whole, making the folder first if it is missing.
 ///
-/// The file gets the permissions that any new file of the user has. On failure nothing is left
-/// behind and what was at `path` stays.
+/// On failure nothing is left behind and what was at `path` stays.
 ///
 /// ```
 /// let folder = tempfile::tempdir().unwrap();
@@ -18,25 +54,17 @@ use std::path::Path;
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub fn write_atomic(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let name = path.file_name().ok_or_else(|| io::Error::other("not a file name"))?;
-    let folder = path.parent().filter(|f| !f.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder)?;
-    let mut temporary = name.to_owned();
-    temporary.push(".tmp");
-    let temporary = path.with_file_name(temporary);
-    let written = write_durably(&temporary, bytes).and_then(|()| std::fs::rename(&temporary, path));
-    if let Err(error) = written {
-        let _ = std::fs::remove_file(&temporary);
-        return Err(error);
+    if path.file_name().is_none() {
+        return Err(io::Error::other("not a file name"));
     }
-    sync_folder(folder);
-    Ok(())
+    std::fs::create_dir_all(folder_of(path))?;
+    let mut new = NewFile::create(path)?;
+    new.file().write_all(bytes)?;
+    new.persist()
 }
 
-fn write_durably(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = File::create(path)?;
-    file.write_all(bytes)?;
-    file.sync_all()
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// Makes a rename durable where folders can be opened; elsewhere the system does it by itself.
@@ -66,6 +94,20 @@ mod tests {
         let path = folder.path().join("taken");
         std::fs::create_dir_all(path.join("inside")).unwrap();
         assert!(write_atomic(&path, b"bytes").is_err());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn writers_of_one_file_do_not_disturb_each_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        let texts = [vec![b'a'; 100_000], vec![b'b'; 100_000]];
+        std::thread::scope(|scope| {
+            for text in &texts {
+                scope.spawn(|| (0..20).for_each(|_| write_atomic(&path, text).unwrap()));
+            }
+        });
+        assert!(texts.contains(&std::fs::read(&path).unwrap()));
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 

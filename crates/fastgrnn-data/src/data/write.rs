@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use super::archive::io_error;
 use super::{DataError, Dataset, Examples, Labels, npy};
+use fastgrnn_core::files::NewFile;
 
 /// Writes `data` in the format that the ending of `path` names, and says which files it wrote.
 ///
@@ -26,7 +27,7 @@ pub fn write(data: &Dataset, path: &Path) -> Result<Vec<PathBuf>, DataError> {
     let paths = outputs(data, path)?;
     let part = match Ending::of(path)? {
         Ending::Npz => {
-            temporary(path, |out| npz(data, path, out))?.persist()?;
+            temporary(path, |out| npz(data, path, out))?.persist().map_err(io_error(path))?;
             return Ok(paths);
         }
         Ending::Csv => csv,
@@ -37,8 +38,10 @@ pub fn write(data: &Dataset, path: &Path) -> Result<Vec<PathBuf>, DataError> {
     let ready = examples
         .zip(&paths)
         .map(|(examples, path)| temporary(path, |out| part(data, examples, &stem(path), out)));
-    let ready: Vec<Temporary> = ready.collect::<Result<_, _>>()?;
-    ready.into_iter().try_for_each(Temporary::persist)?;
+    let ready: Vec<NewFile> = ready.collect::<Result<_, _>>()?;
+    for (file, path) in ready.into_iter().zip(&paths) {
+        file.persist().map_err(io_error(path))?;
+    }
     Ok(paths)
 }
 
@@ -136,40 +139,17 @@ impl Out<'_> {
     }
 }
 
-/// A whole file under another name than the one it is to have.
-struct Temporary<'a> {
-    file: tempfile::NamedTempFile<File>,
-    path: &'a Path,
-}
-
-impl Temporary<'_> {
-    fn persist(self) -> Result<(), DataError> {
-        let path = self.path;
-        self.file.persist(path).map_err(|e| DataError::Io { path: path.into(), source: e.error })?;
-        Ok(())
-    }
-}
-
 /// Lets `write` fill a file that can then take the place of `path`.
-fn temporary<'a>(
-    path: &'a Path,
+fn temporary(
+    path: &Path,
     write: impl FnOnce(&mut Out) -> Result<(), DataError>,
-) -> Result<Temporary<'a>, DataError> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    // `make_in` with a plain create keeps the permissions that the user's files have.
-    let mut file = tempfile::Builder::new()
-        .prefix(".writing-")
-        .make_in(folder, |path| File::create_new(path))
-        .map_err(io_error(path))?;
-    let mut out = Out { file: BufWriter::new(file.as_file_mut()), path };
+) -> Result<NewFile, DataError> {
+    let mut new = NewFile::create(path).map_err(io_error(path))?;
+    let mut out = Out { file: BufWriter::new(new.file()), path };
     write(&mut out)?;
     out.file.flush().map_err(io_error(path))?;
     drop(out);
-    file.as_file().sync_all().map_err(io_error(path))?;
-    Ok(Temporary { file, path })
+    Ok(new)
 }
 
 fn npz(data: &Dataset, path: &Path, out: &mut Out) -> Result<(), DataError> {

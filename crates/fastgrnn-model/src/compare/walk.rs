@@ -45,7 +45,8 @@ fn float_states(model: &Model, x: &Sequences, i: usize) -> Result<Vec<f32>, Data
     let (mut layers, mut state) = (Vec::new(), Vec::new());
     let mut initial = batch.initial.iter();
     for cell in &model.network.layers {
-        let Ok((layer, after)) = float::Layer::new(&cell.into(), rest) else { break };
+        let (layer, after) =
+            float::Layer::new(&cell.into(), rest).expect("a model has the parameters of its network");
         let start = (0..cell.hidden).map(|_| initial.next().copied().unwrap_or(0.0));
         state.extend(start.chain(std::iter::repeat_n(0.0, layer.state_len() - cell.hidden)));
         layers.push(layer);
@@ -54,8 +55,8 @@ fn float_states(model: &Model, x: &Sequences, i: usize) -> Result<Vec<f32>, Data
     let mut scratch = vec![0.0; layers.iter().map(float::Layer::scratch_len).max().unwrap_or(0)];
     let mut all = Vec::with_capacity(x.steps(i) * state.len());
     for row in batch.sequence(0).chunks_exact(x.dim()) {
-        // The buffers have the lengths that the layers ask for.
-        let _ = float::step_layers(&layers, &mut state, row, &mut scratch);
+        float::step_layers(&layers, &mut state, row, &mut scratch)
+            .expect("the buffers have the lengths that the layers ask for");
         all.extend_from_slice(&state);
     }
     Ok(all)
@@ -66,10 +67,10 @@ fn integer_states(integer: &IntegerModel, x: &Sequences, i: usize) -> Vec<f32> {
     let (mut memory, mut scratch) = (vec![0; view.memory_len()], vec![0; view.scratch_len()]);
     let (mut counts, mut all) = (Vec::new(), Vec::new());
     integer.counts(x.get(i), &mut counts);
-    // The buffers have the lengths that the model asks for.
-    let Ok(mut state) = view.start(&mut memory, &mut scratch) else { return all };
+    let asked = "the buffers have the lengths that the model asks for";
+    let mut state = view.start(&mut memory, &mut scratch).expect(asked);
     for row in counts.chunks_exact(view.inputs()) {
-        let _ = view.step(&mut state, row);
+        view.step(&mut state, row).expect(asked);
         for (k, layer) in integer.network.layers.iter().enumerate() {
             let (h, c) = view.layer_state(&state, k).split_at(layer.cell.hidden);
             for (words, bits) in [(h, layer.shifts.state), (c, layer.shifts.memory)] {
