@@ -26,6 +26,21 @@ use prefetch::Ahead;
 #[cfg(target_arch = "x86_64")]
 pub use x86::{Avx2, Avx512};
 
+/// Methods that are one intrinsic each, for tokens of float and of integer vectors.
+#[cfg(target_arch = "x86_64")]
+macro_rules! intrinsics {
+    ($($name:ident($($arg:ident),+) = $intrinsic:ident;)+) => {$(
+        #[inline(always)]
+        fn $name(self, $($arg: Self::V),+) -> Self::V {
+            // SAFETY: `self` proves that the CPU has the instruction.
+            unsafe { $intrinsic($($arg),+) }
+        }
+    )+};
+}
+
+#[cfg(target_arch = "x86_64")]
+pub(crate) use intrinsics;
+
 /// Work to be compiled for each instruction set.
 pub trait Kernel {
     type Output;

@@ -1,6 +1,6 @@
 //! AVX2 with FMA, and AVX-512.
 
-use super::{Kernel, Simd};
+use super::{Kernel, Simd, intrinsics};
 use std::arch::x86_64::*;
 
 /// Proof that the CPU has AVX2 and FMA.
@@ -21,17 +21,6 @@ impl Avx512 {
     pub fn detect() -> Option<Self> {
         (is_x86_feature_detected!("avx512f") && Avx2::detect().is_some()).then_some(Self(()))
     }
-}
-
-/// Methods that are one intrinsic each.
-macro_rules! intrinsics {
-    ($($name:ident($($arg:ident),+) = $intrinsic:ident;)+) => {$(
-        #[inline(always)]
-        fn $name(self, $($arg: Self::V),+) -> Self::V {
-            // SAFETY: `self` proves that the CPU has the instruction.
-            unsafe { $intrinsic($($arg),+) }
-        }
-    )+};
 }
 
 /// The rest, which differs only in names and widths.

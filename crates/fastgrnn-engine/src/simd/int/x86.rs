@@ -1,5 +1,6 @@
 //! AVX2, AVX-512, and AVX-512 with the multiply-add made for 16-bit numbers.
 
+use super::super::intrinsics;
 use super::{IntKernel, IntSimd, TABLE, Table};
 use std::arch::x86_64::*;
 
@@ -33,17 +34,6 @@ impl Avx512Vnni {
         let has = is_x86_feature_detected!("avx512vnni") && Avx512Int::detect().is_some();
         has.then_some(Self(()))
     }
-}
-
-/// Methods that are one intrinsic each.
-macro_rules! intrinsics {
-    ($($name:ident($($arg:ident),+) = $intrinsic:ident;)+) => {$(
-        #[inline(always)]
-        fn $name(self, $($arg: Self::V),+) -> Self::V {
-            // SAFETY: `self` proves that the CPU has the instruction.
-            unsafe { $intrinsic($($arg),+) }
-        }
-    )+};
 }
 
 /// The rest, which differs only in names and widths.
