@@ -90,6 +90,60 @@ fn long_rows_compute_the_runtimes_bits() {
     }
 }
 
+/// What a call of a helper looks like, and the helper's definition, in the order of the definitions.
+const HELPERS: [(&str, &str); 10] = [
+    ("multiply_us(", include_str!("../src/c/parts/multiply_us.c")),
+    ("multiply_uu(", include_str!("../src/c/parts/multiply_uu.c")),
+    ("shift_right(", include_str!("../src/c/parts/shift_right.c")),
+    ("round_shift(", include_str!("../src/c/parts/round_shift.c")),
+    ("saturate(", include_str!("../src/c/parts/saturate.c")),
+    ("saturate_state(", include_str!("../src/c/parts/saturate_state.c")),
+    ("sparse_row(", include_str!("../src/c/parts/sparse_row.c")),
+    ("sparse_far_row(", include_str!("../src/c/parts/sparse_far_row.c")),
+    ("dense_row(", include_str!("../src/c/parts/dense_row.c")),
+    ("FG_MAC_", include_str!("../src/c/parts/straight.c")),
+];
+
+/// `source` with its helper definitions replaced by those that a search of the text finds calls of.
+fn with_searched_helpers(source: &str) -> String {
+    let start = HELPERS.iter().filter_map(|(_, text)| source.find(text)).min().unwrap_or(source.len());
+    let (before, mut code) = (&source[..start], source[start..].to_owned());
+    for (_, definition) in HELPERS {
+        code = code.replace(&format!("{definition}\n"), "");
+    }
+    for (call, definition) in HELPERS.iter().rev() {
+        if code.contains(call) {
+            code = format!("{definition}\n{code}");
+        }
+    }
+    format!("{before}{code}")
+}
+
+#[test]
+fn exactly_the_helpers_that_the_code_calls_are_defined() {
+    let mut runner = TestRunner::deterministic();
+    let mut used = [false; HELPERS.len()];
+    let long = [(3, vec![140, 10]), (0, vec![2, 150])];
+    let long = long.map(|(code, sizes)| network(vec![code], sizes, Manner::Wild).boxed());
+    let short = CELLS.into_iter().flat_map(|code| {
+        [Manner::Wild, Manner::Tame].map(|manner| case(code, manner).prop_map(|case| case.network).boxed())
+    });
+    for drawn in short.chain(long) {
+        for _ in 0..12 {
+            let network = networks::integer_network(&drawn.new_tree(&mut runner).unwrap().current());
+            for optimize in [Optimize::Size, Optimize::Speed] {
+                let source =
+                    c_source(&network, &COptions { optimize, ..COptions::default() }).unwrap().source;
+                assert!(source == with_searched_helpers(&source), "{source}");
+                for (used, (_, definition)) in used.iter_mut().zip(HELPERS) {
+                    *used |= source.contains(definition);
+                }
+            }
+        }
+    }
+    assert_eq!(used, [true; HELPERS.len()], "the drawn networks do not reach every helper");
+}
+
 #[test]
 fn nothing_but_the_compilers_own_routines_is_called() {
     let tools = ["arm-none-eabi-gcc", "arm-none-eabi-nm"];

@@ -1,11 +1,12 @@
 //! Nonlinearities in C: one function for each that is used at a scale.
 
+use super::helpers::Helpers;
 use fastgrnn::cells::Nonlinearity;
 use std::collections::BTreeMap;
 
 /// The nonlinearities of a network, by the name of their C function.
-#[derive(Default)]
-pub(super) struct Curves {
+pub(super) struct Curves<'a> {
+    helpers: &'a Helpers,
     functions: BTreeMap<String, String>,
     table: bool,
 }
@@ -30,7 +31,12 @@ impl Value {
     }
 }
 
-impl Curves {
+impl<'a> Curves<'a> {
+    /// No nonlinearities yet. The functions record in `helpers` what they call.
+    pub(super) fn new(helpers: &'a Helpers) -> Self {
+        Self { helpers, functions: BTreeMap::new(), table: false }
+    }
+
     /// A gate: 15 fraction bits. `fg_gate` from 0 to 32768, or `int32_t` if it may be negative.
     pub(super) fn gate(&mut self, f: Nonlinearity, sums: u32) -> Value {
         match f {
@@ -79,7 +85,7 @@ impl Curves {
             Nonlinearity::Relu => {
                 let name = format!("relu_{sums}");
                 let scaled = if sums >= 11 {
-                    format!("round_shift(t, {})", sums - 11)
+                    self.helpers.round_shift("t", sums - 11)
                 } else {
                     format!("t * {}", c32(1 << (11 - sums)))
                 };

@@ -1,16 +1,17 @@
 //! Scores, class and confidence (sections 6 and 7).
 
+use super::helpers::Helpers;
 use super::matrix::Rows;
 use super::text::{counter, times};
 use fastgrnn::quantize::IntegerNetwork;
 use fastgrnn_runtime::int::Meaning;
 
 /// The function `classify` and what it needs.
-pub(super) fn code(name: &str, network: &IntegerNetwork, h: &str, head: &Rows) -> String {
+pub(super) fn code(name: &str, network: &IntegerNetwork, h: &str, head: &Rows, helpers: &Helpers) -> String {
     let outputs = network.head_biases.len();
     let k = counter(outputs);
     let bias = times("(int32_t)FG_WORD(head_b + k)", network.head_shift);
-    let row = head.call("p", h);
+    let row = head.call("p", h, helpers);
     let falls =
         if network.meaning == Meaning::Values { String::new() } else { falling(network.score_bits()) };
     let (class, confidence) = match network.meaning {

@@ -4,6 +4,7 @@
 //! The arithmetic is in `parts/front.c`, which names sizes as macros; what feeds it and steps the
 //! network in `parts/push.c`. An AVR leaves all of it out.
 
+use super::helpers::{Helper, Helpers};
 use super::text::joined;
 use crate::fill::fill;
 use fastgrnn::features::{Kind, Spec, Tables};
@@ -24,7 +25,7 @@ pub(super) struct FrontCode {
 }
 
 /// The front end of a spec in front of the network `name`.
-pub(super) fn code(name: &str, spec: &Spec, keywords: Option<usize>) -> FrontCode {
+pub(super) fn code(name: &str, spec: &Spec, keywords: Option<usize>, helpers: &Helpers) -> FrontCode {
     let tables = Tables::new(spec);
     let view = tables.view();
     let points = spec.fft() / 2;
@@ -45,7 +46,10 @@ pub(super) fn code(name: &str, spec: &Spec, keywords: Option<usize>) -> FrontCod
     let logs: Vec<u32> =
         (0..=32).map(|i| ((1.0 + f64::from(i) / 32.0).ln() * 65_536.0).round() as u32).collect();
     text.table("uint16_t", "front_logs", 2, &logs);
+    // What `parts/front.c` and, for MFCC, `parts/push.c` call.
+    helpers.require(Helper::RoundShift);
     if spec.kind() == Kind::Mfcc {
+        helpers.require(Helper::Saturate);
         text.table("int16_t", "front_cosines", 2, view.cosines);
     }
     let macros = [

@@ -1,10 +1,11 @@
 //! From counts to the network's input (section 1).
 
+use super::helpers::{Helper, Helpers};
 use super::text::{Tables, counter, times};
 use fastgrnn::quantize::InputScale;
 
 /// The function `normalise`, which writes numbers of the C type `kind`.
-pub(super) fn code(input: &InputScale, kind: &str, tables: &mut Tables) -> String {
+pub(super) fn code(input: &InputScale, kind: &str, tables: &mut Tables, helpers: &Helpers) -> String {
     let features = input.factors.len();
     let extra = |&factor: &u16| u32::from(factor >> 14);
     let first = input.factors.first().map_or(0, extra);
@@ -19,21 +20,29 @@ pub(super) fn code(input: &InputScale, kind: &str, tables: &mut Tables) -> Strin
             0 => "(uint16_t)FG_WORD(scale)".to_string(),
             _ => "(uint16_t)((uint16_t)FG_WORD(scale) & 0x3FFF)".to_string(),
         };
-        let product = format!("multiply_us({factor}, counts[d]) - {offset}");
-        let saturate = if fits(input, shift) { "(int16_t)" } else { "saturate" };
+        let product = format!("{} - {offset}", helpers.multiply_us(&factor, "counts[d]"));
+        let narrowed = |value: &str| match fits(input, shift) {
+            true => format!("(int16_t)({value})"),
+            false => helpers.saturate(value),
+        };
         if shift == 0 {
-            (String::new(), format!("        x[d] = {saturate}({product});\n"))
+            (String::new(), format!("        x[d] = {};\n", narrowed(&product)))
         } else {
             (
                 format!("    int32_t half = {};\n    FG_HOLD(half);\n", 1 << (shift - 1)),
-                format!("        x[d] = {saturate}(shift_right({product} + half, {shift}));\n"),
+                format!(
+                    "        x[d] = {};\n",
+                    narrowed(&helpers.shift_right(&format!("{product} + half"), shift))
+                ),
             )
         }
     } else {
+        let product = helpers.multiply_us("(uint16_t)(factor & 0x3FFF)", "counts[d]");
+        let value = helpers.saturate(&format!("round_shift_by({product} - {offset}, shift)"));
         let body = format!(
             "        const uint16_t factor = (uint16_t)FG_WORD(scale);
         const uint8_t shift = (uint8_t)({} + 4 * (factor >> 14));
-        x[d] = saturate(round_shift_by(multiply_us((uint16_t)(factor & 0x3FFF), counts[d]) - {offset}, shift));\n",
+        x[d] = {value};\n",
             input.shift
         );
         (String::new(), body)
@@ -42,6 +51,8 @@ pub(super) fn code(input: &InputScale, kind: &str, tables: &mut Tables) -> Strin
     let helper = if same {
         ""
     } else {
+        // It calls shift_right as well, which round_shift brings along.
+        helpers.require(Helper::RoundShift);
         "static int32_t round_shift_by(int32_t v, uint8_t s)
 {
     for (; s >= 8; s = (uint8_t)(s - 8)) {

@@ -1,8 +1,9 @@
 //! A layer's step: both products, then every unit's rule (sections 2 to 5).
 
 use super::curve::Curves;
+use super::helpers::Helpers;
 use super::matrix::Rows;
-use super::text::{Tables, counter, rounded};
+use super::text::{Tables, counter};
 use super::{straight, update};
 use fastgrnn::cells::CellKind;
 use fastgrnn::quantize::{IntegerFactors, IntegerLayer, IntegerMatrix};
@@ -61,6 +62,7 @@ impl<'a> Side<'a> {
 struct Writer<'a> {
     index: usize,
     layer: &'a IntegerLayer,
+    helpers: &'a Helpers,
     /// Straight code, or loops over tables.
     in_line: bool,
     w: Side<'a>,
@@ -86,6 +88,7 @@ pub(super) fn code(
     in_line: bool,
     tables: &mut Tables,
     curves: &mut Curves,
+    helpers: &Helpers,
 ) -> LayerCode {
     // Straight code reads whole words fastest; loops keep to 16 bits, for RAM.
     let between = if in_line { "int32_t" } else { "int16_t" };
@@ -94,6 +97,7 @@ pub(super) fn code(
     let mut writer = Writer {
         index,
         layer,
+        helpers,
         in_line,
         w: Side::new('w', &layer.w, [s.w2, s.w1], ("x", x_kind), between),
         u: Side::new('u', &layer.u, [s.u2, s.u1], (&h, "int16_t"), between),
@@ -164,7 +168,13 @@ impl Writer<'_> {
             let (input, kind) = if is_u { (h.as_str(), "int16_t") } else { ("x", self.x_kind) };
             if self.in_line {
                 let function = format!("project_{letter}{}", self.index);
-                self.functions.push_str(&straight::projection(&function, kind, second, side.inner));
+                self.functions.push_str(&straight::projection(
+                    &function,
+                    kind,
+                    second,
+                    side.inner,
+                    self.helpers,
+                ));
                 let _ = writeln!(self.body, "    {function}({input}, {vector});");
                 continue;
             }
@@ -173,9 +183,9 @@ impl Writer<'_> {
             tables.bytes(&table, &rows.bytes);
             let _ = write!(
                 self.body,
-                "    p = {table};\n    for (k = 0; k < {rank}; k++) {{\n        row = {};\n        p = row.next;\n        {vector}[k] = saturate({});\n    }}\n",
-                rows.call("p", input),
-                rounded("row.sum", side.inner as i32)
+                "    p = {table};\n    for (k = 0; k < {rank}; k++) {{\n        row = {};\n        p = row.next;\n        {vector}[k] = {};\n    }}\n",
+                rows.call("p", input, self.helpers),
+                self.helpers.saturate(&self.helpers.rounded("row.sum", side.inner as i32))
             );
         }
     }
@@ -183,10 +193,10 @@ impl Writer<'_> {
     /// All sums as straight code, then every unit.
     fn straight_units(&mut self, curves: &mut Curves) {
         let (index, hidden, sums, counter) = (self.index, self.hidden(), self.sums(), self.counter());
-        let unit = update::code(index, self.layer, &format!("state->h{index}[k]"), curves);
+        let unit = update::code(index, self.layer, &format!("state->h{index}[k]"), curves, self.helpers);
         // The product with the larger shift first: see "Why nothing overflows".
         let sides = if self.w.outer >= self.u.outer { [&self.w, &self.u] } else { [&self.u, &self.w] };
-        let code = straight::sums(index, sides, hidden, self.blocks(), self.keeps_apart());
+        let code = straight::sums(index, sides, hidden, self.blocks(), self.keeps_apart(), self.helpers);
         self.functions.push_str(&code);
         self.scratch += 4 * sums * hidden;
         let _ = writeln!(self.local, "    int32_t sum[{}];", sums * hidden);
@@ -210,16 +220,17 @@ impl Writer<'_> {
         // With U in factors nothing reads the old state once mu is there: the new one replaces it.
         let in_place = self.u.second.is_some();
         let target = if in_place { format!("{h}[k]") } else { "next[k]".to_string() };
-        let unit = update::code(index, self.layer, &target, curves);
+        let unit = update::code(index, self.layer, &target, curves, self.helpers);
         let order: Vec<usize> = (0..hidden).flat_map(|k| (0..blocks).map(move |b| b * hidden + k)).collect();
         let mut row = |side: &Side| {
             let rows = Rows::ordered(side.first, &order);
             tables.bytes(&format!("{}1_{index}", side.letter), &rows.bytes);
             let _ = writeln!(self.local, "    const int8_t *{0} = {0}1_{index};", side.letter);
-            rows.call(&side.letter.to_string(), &side.vector)
+            rows.call(&side.letter.to_string(), &side.vector, self.helpers)
         };
         let (w_row, u_row) = (row(&self.w), row(&self.u));
-        let [from_w, from_u] = [&self.w, &self.u].map(|side| rounded("row.sum", side.outer as i32));
+        let [from_w, from_u] =
+            [&self.w, &self.u].map(|side| self.helpers.rounded("row.sum", side.outer as i32));
         self.scratch += 4 * sums;
         let _ = writeln!(self.local, "    int32_t sum[{sums}];\n    fg_row row;");
         // One block needs no loop over blocks.

@@ -1,5 +1,6 @@
 //! Rows of weights as tables, and the call that multiplies one with a vector.
 
+use super::helpers::{Helper, Helpers};
 use fastgrnn::quantize::IntegerMatrix;
 
 /// How rows are stored; each has a kernel of its own in `parts`.
@@ -52,12 +53,14 @@ impl Rows {
     }
 
     /// The call that multiplies the row at `pointer` with `vector`; it returns an `fg_row`.
-    pub(super) fn call(&self, pointer: &str, vector: &str) -> String {
-        match self.storage {
-            Storage::Dense => format!("dense_row({pointer}, {vector}, {})", self.cols),
-            Storage::Sparse => format!("sparse_row({pointer}, {vector})"),
-            Storage::SparseFar => format!("sparse_far_row({pointer}, {vector})"),
-        }
+    pub(super) fn call(&self, pointer: &str, vector: &str, helpers: &Helpers) -> String {
+        let (helper, call) = match self.storage {
+            Storage::Dense => (Helper::DenseRow, format!("dense_row({pointer}, {vector}, {})", self.cols)),
+            Storage::Sparse => (Helper::SparseRow, format!("sparse_row({pointer}, {vector})")),
+            Storage::SparseFar => (Helper::SparseFarRow, format!("sparse_far_row({pointer}, {vector})")),
+        };
+        helpers.require(helper);
+        call
     }
 }
 

@@ -7,6 +7,7 @@ mod curve;
 mod decide;
 mod detector;
 mod front;
+mod helpers;
 mod input;
 mod layer;
 mod matrix;
@@ -18,6 +19,7 @@ use crate::ExportError;
 use fastgrnn::device::MOST_STRAIGHT;
 use fastgrnn::features::Spec;
 use fastgrnn::quantize::{Detector, IntegerNetwork};
+use helpers::Helpers;
 use layer::LayerCode;
 use matrix::Rows;
 use text::{Tables, joined};
@@ -118,17 +120,18 @@ pub fn c_source(network: &IntegerNetwork, options: &COptions) -> Result<CSource,
         detector.view().check(network.meaning, network.head_biases.len())?;
     }
     let keywords = options.detector.as_ref().map(|detector| detector.keywords.len());
-    let front = options.front.map(|spec| front::code(name, &spec, keywords));
+    let helpers = Helpers::default();
+    let front = options.front.map(|spec| front::code(name, &spec, keywords, &helpers));
 
     let mut tables = Tables::default();
-    let mut curves = curve::Curves::default();
+    let mut curves = curve::Curves::new(&helpers);
     let x = if straight { "int32_t" } else { "int16_t" };
-    let input = input::code(&network.input, x, &mut tables);
+    let input = input::code(&network.input, x, &mut tables, &helpers);
     let layers: Vec<LayerCode> = network
         .layers
         .iter()
         .enumerate()
-        .map(|(index, layer)| layer::code(index, layer, straight, &mut tables, &mut curves))
+        .map(|(index, layer)| layer::code(index, layer, straight, &mut tables, &mut curves, &helpers))
         .collect();
     let head = Rows::new(&network.head);
     tables.bytes("head", &head.bytes);
@@ -159,14 +162,15 @@ pub fn c_source(network: &IntegerNetwork, options: &COptions) -> Result<CSource,
     for layer in &layers {
         code.push_str(&layer.functions.replace("@NAME@", name));
     }
-    code.push_str(&api(name, network, x, &layers, &head));
+    code.push_str(&api(name, network, x, &layers, &head, &helpers));
     if let Some(detector) = &detector {
         code.push_str(&detector.functions);
     }
     if let Some(front) = &front {
         code = format!("{}{code}{}", front.functions, front.push);
     }
-    source.push_str(&with_helpers(code));
+    source.push_str(&helpers.text());
+    source.push_str(&code);
 
     let header = header(
         name,
@@ -189,29 +193,6 @@ pub fn c_source(network: &IntegerNetwork, options: &COptions) -> Result<CSource,
         scratch_bytes,
         optimize,
         front: front.map(|front| FrontBytes { tables: front.table_bytes, ram: front.ram_bytes }),
-    })
-}
-
-/// Helpers of the generated code, each with what calls it looks like; a helper may call those before
-/// it.
-const HELPERS: [(&str, &str); 10] = [
-    ("multiply_us(", include_str!("parts/multiply_us.c")),
-    ("multiply_uu(", include_str!("parts/multiply_uu.c")),
-    ("shift_right(", include_str!("parts/shift_right.c")),
-    ("round_shift(", include_str!("parts/round_shift.c")),
-    ("saturate(", include_str!("parts/saturate.c")),
-    ("saturate_state(", include_str!("parts/saturate_state.c")),
-    ("sparse_row(", include_str!("parts/sparse_row.c")),
-    ("sparse_far_row(", include_str!("parts/sparse_far_row.c")),
-    ("dense_row(", include_str!("parts/dense_row.c")),
-    ("FG_MAC_", include_str!("parts/straight.c")),
-];
-
-/// `code` with the helpers that it calls before it. Compilers warn of functions that nobody calls.
-fn with_helpers(code: String) -> String {
-    HELPERS.iter().rev().fold(code, |code, (call, helper)| match code.contains(call) {
-        true => format!("{helper}\n{code}"),
-        false => code,
     })
 }
 
@@ -289,7 +270,14 @@ uint16_t {name}_classify(const {name}_state *state, int32_t *scores, uint8_t *co
     )
 }
 
-fn api(name: &str, network: &IntegerNetwork, x: &str, layers: &[LayerCode], head: &Rows) -> String {
+fn api(
+    name: &str,
+    network: &IntegerNetwork,
+    x: &str,
+    layers: &[LayerCode],
+    head: &Rows,
+    helpers: &Helpers,
+) -> String {
     let mut text = format!("void {name}_reset({name}_state *state)\n{{\n    uint16_t k;\n");
     for layer in layers {
         text.push_str(&layer.reset);
@@ -307,6 +295,6 @@ fn api(name: &str, network: &IntegerNetwork, x: &str, layers: &[LayerCode], head
         below = format!("state->h{index}");
     }
     text.push_str("}\n\n");
-    text.push_str(&decide::code(name, network, &below, head));
+    text.push_str(&decide::code(name, network, &below, head, helpers));
     text
 }

@@ -3,8 +3,9 @@
 //! Rows are taken four at a time, so that an entry of the vector is loaded once for all of them and
 //! sums stay in registers even where there are only eight.
 
+use super::helpers::{Helper, Helpers};
 use super::layer::Side;
-use super::text::{rounded, times};
+use super::text::times;
 use fastgrnn::quantize::IntegerMatrix;
 use std::fmt::Write;
 
@@ -13,17 +14,23 @@ const TOGETHER: usize = 4;
 
 /// The function `void name(const KIND *v, int32_t *out)`: the product of the transposed matrix,
 /// shifted and saturated.
-pub(super) fn projection(name: &str, kind: &str, matrix: &IntegerMatrix, shift: u32) -> String {
+pub(super) fn projection(
+    name: &str,
+    kind: &str,
+    matrix: &IntegerMatrix,
+    shift: u32,
+    helpers: &Helpers,
+) -> String {
     let mut text =
         format!("FG_ALONE void {name}(const {kind} *v, int32_t *out)\n{{\n    int32_t x, s0, s1, s2, s3;\n");
     for first in (0..matrix.cols).step_by(TOGETHER) {
         let outputs: Vec<usize> = (first..matrix.cols.min(first + TOGETHER)).collect();
         clear(&mut text, outputs.len());
         let column = |c: usize, r: usize| matrix.entries[r * matrix.cols + c];
-        products(&mut text, "v", matrix.rows, &outputs, column);
+        products(&mut text, "v", matrix.rows, &outputs, column, helpers);
         for (i, output) in outputs.iter().enumerate() {
-            let _ =
-                writeln!(text, "    out[{output}] = saturate({});", rounded(&format!("s{i}"), shift as i32));
+            let value = helpers.saturate(&helpers.rounded(&format!("s{i}"), shift as i32));
+            let _ = writeln!(text, "    out[{output}] = {value};");
         }
         text.push_str("    FG_FENCE();\n");
     }
@@ -34,7 +41,14 @@ pub(super) fn projection(name: &str, kind: &str, matrix: &IntegerMatrix, shift: 
 
 /// The function `void sumsN(const KIND *vw, const KIND *vu, int32_t *out)`: the sums of both
 /// products, unit by unit, blocks together.
-pub(super) fn sums(index: usize, sides: [&Side; 2], hidden: usize, blocks: usize, gru: bool) -> String {
+pub(super) fn sums(
+    index: usize,
+    sides: [&Side; 2],
+    hidden: usize,
+    blocks: usize,
+    gru: bool,
+    helpers: &Helpers,
+) -> String {
     let kind = |letter: char| sides.iter().find(|s| s.letter == letter).map_or("int16_t", |s| s.kind);
     let mut text = format!(
         "FG_INLINE void sums{index}(const {} *vw, const {} *vu, int32_t *out)\n{{\n    int32_t x, s0, s1, s2, s3;\n",
@@ -50,20 +64,27 @@ pub(super) fn sums(index: usize, sides: [&Side; 2], hidden: usize, blocks: usize
             for (nth, side) in sides.iter().enumerate() {
                 let rows: Vec<usize> = units.iter().map(|k| block * hidden + k).collect();
                 let entry = |r: usize, c: usize| side.first.entries[r * side.first.cols + c];
-                products(&mut text, &format!("v{}", side.letter), side.first.cols, &rows, entry);
+                products(&mut text, &format!("v{}", side.letter), side.first.cols, &rows, entry, helpers);
                 let shift = side.outer as i32;
                 for (i, k) in units.iter().enumerate() {
                     let sum = format!("s{i}");
                     let at = k * stride + block + usize::from(side.letter == 'u');
                     let _ = match (apart, nth) {
-                        (true, 0) => writeln!(text, "    out[{at}] = {}; s{i} = 0;", rounded(&sum, shift)),
-                        (true, _) => writeln!(text, "    out[{at}] = {};", rounded(&sum, shift)),
+                        (true, 0) => {
+                            writeln!(text, "    out[{at}] = {}; s{i} = 0;", helpers.rounded(&sum, shift))
+                        }
+                        (true, _) => writeln!(text, "    out[{at}] = {};", helpers.rounded(&sum, shift)),
                         (false, 0) => {
-                            let between = times(&rounded(&sum, shift), sides[1].outer);
+                            let between = times(&helpers.rounded(&sum, shift), sides[1].outer);
                             writeln!(text, "    {sum} = {between};")
                         }
                         (false, _) => {
-                            writeln!(text, "    out[{}] = {};", k * stride + block, rounded(&sum, shift))
+                            writeln!(
+                                text,
+                                "    out[{}] = {};",
+                                k * stride + block,
+                                helpers.rounded(&sum, shift)
+                            )
                         }
                     };
                 }
@@ -88,6 +109,7 @@ fn products(
     cols: usize,
     rows: &[usize],
     entry: impl Fn(usize, usize) -> i8,
+    helpers: &Helpers,
 ) {
     for c in 0..cols {
         let there: Vec<(usize, i32)> = rows
@@ -104,7 +126,10 @@ fn products(
             let (sign, name, size) = if w < 0 { ('-', "SUB", -w) } else { ('+', "ADD", w) };
             let _ = match size.count_ones() {
                 1 => write!(text, " s{i} {sign}= {size} * x;"),
-                _ => write!(text, " FG_MAC_{name}(s{i}, {size}, x);"),
+                _ => {
+                    helpers.require(Helper::MultiplyAccumulate);
+                    write!(text, " FG_MAC_{name}(s{i}, {size}, x);")
+                }
             };
         }
         text.push('\n');

@@ -53,15 +53,6 @@ pub(super) fn joined(strings: impl IntoIterator<Item = String>, between: &str) -
     strings.into_iter().collect::<Vec<_>>().join(between)
 }
 
-/// `R(value, shift)`; a negative shift multiplies.
-pub(super) fn rounded(value: &str, shift: i32) -> String {
-    match shift {
-        0 => format!("({value})"),
-        1.. => format!("round_shift({value}, {shift})"),
-        _ => times(value, shift.unsigned_abs()),
-    }
-}
-
 /// `value · 2^bits`, without a left shift of what may be negative.
 pub(super) fn times(value: &str, bits: u32) -> String {
     match bits {

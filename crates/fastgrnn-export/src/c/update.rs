@@ -1,150 +1,238 @@
-//! A unit's rule in C (section 5). `sum[…]` holds its sums, `bias` points at its biases.
+//! The rule that computes a unit's new state, in C (section 5 of `docs/integer-arithmetic.md`).
+//!
+//! The code runs inside a loop over the units: `sum[…]` holds the sums of unit `k`, and `bias` points
+//! at its biases.
 
 use super::curve::{Curves, Value};
-use super::text::{rounded, times};
+use super::helpers::Helpers;
+use super::text::times;
 use fastgrnn::cells::CellKind;
 use fastgrnn::quantize::IntegerLayer;
 
-/// A unit's rule.
+/// The rule of a unit as C.
 pub(super) struct Unit {
     /// Declarations that stand before the loop over units.
     pub(super) constants: String,
-    /// Statements that write the unit's new h and move `bias` on.
+    /// Statements that write the unit's new h and move `bias` to the next unit.
     pub(super) text: String,
 }
 
-/// The rule that writes the new h to `target`.
-pub(super) fn code(index: usize, layer: &IntegerLayer, target: &str, curves: &mut Curves) -> Unit {
-    let (cell, s) = (&layer.cell, &layer.shifts);
-    let gate = cell.kind.declaration().gated.then(|| curves.gate(cell.gate, s.sums));
-    let f = curves.update(cell.update, s.sums);
-    let (state, memory) = (s.state as i32, s.memory as i32);
-    let h = format!("state->h{index}[k]");
-    let bias = |nth: usize| times(&format!("(int32_t)FG_WORD(bias + {nth})"), s.bias);
-    let at = |value: &Value, sum: usize, nth: usize| value.at(&format!("sum[{sum}] + {}", bias(nth)));
-    // A gate's complement fits 16 bits unless the gate may be negative.
-    let (g, unsigned) = match &gate {
-        Some(g) => (g, g.ctype == "fg_gate"),
-        None => (&f, true),
-    };
-    let gate_type = g.ctype;
-    let rest = |z: &str| match unsigned {
-        true => format!("(fg_gate)(32768 - {z})"),
-        false => format!("(32768 - {z})"),
-    };
-    let update_type = f.ctype;
-    let blends = cell.kind != CellKind::Rnn && cell.kind != CellKind::FastRnnVector;
-    // A gate times a state or an update.
-    let signed_value = f.ctype == "fg_value";
-    let product = |gate: &str, value: &str, signed: bool| match unsigned && signed {
-        true => format!("multiply_us({gate}, {value})"),
-        false => format!("(int32_t){gate} * {value}"),
-    };
-    let line = |text: String| format!("        {text}\n");
+/// Writes the rule of layer `index`, which stores the new h in `target`.
+pub(super) fn code(
+    index: usize,
+    layer: &IntegerLayer,
+    target: &str,
+    curves: &mut Curves,
+    helpers: &Helpers,
+) -> Unit {
+    let (cell, sums) = (&layer.cell, layer.shifts.sums);
+    let gate = cell.kind.declaration().gated.then(|| curves.gate(cell.gate, sums));
+    let update = curves.update(cell.update, sums);
+    let rule = Rule { index, layer, target, gate, update, helpers };
     let lines = match cell.kind {
-        CellKind::Rnn => {
-            vec![
-                format!("const int32_t value = {};", at(&f, 0, 0)),
-                format!("{target} = saturate({});", rounded("value", f.bits - state)),
-            ]
-        }
-        CellKind::FastRnn => vec![
-            format!("const int32_t value = (int32_t){} * {};", layer.alpha[0], at(&f, 0, 0)),
-            format!(
-                "{target} = saturate_state({} + (int32_t){} * {h}, half);",
-                rounded("value", f.bits - state),
-                layer.beta
-            ),
-        ],
-        CellKind::FastRnnVector => vec![
-            format!("const int32_t alpha = FG_UWORD(alpha_{index} + k);"),
-            format!(
-                "const int32_t beta = {} + round_shift((int32_t){} * (32768 - alpha), 15);",
-                layer.nu, layer.zeta
-            ),
-            format!("const int32_t value = alpha * {};", at(&f, 0, 0)),
-            format!(
-                "{target} = saturate(round_shift({} + beta * {h}, 14));",
-                rounded("value", f.bits + 1 - state)
-            ),
-        ],
-        CellKind::FastGrnn => {
-            let share = if unsigned {
-                // ν + R(ζ·(1 − z), 15) in one subtraction and one shift by whole bytes.
-                "const fg_gate share = (fg_gate)((most - multiply_uu(zeta, z)) >> 16);".to_string()
-            } else {
-                let (zeta, nu) = (layer.zeta, layer.nu);
-                format!("const int32_t share = {nu} + round_shift((int32_t){zeta} * (32768 - z), 15);")
-            };
-            vec![
-                format!("const {gate_type} z = {};", at(g, 0, 0)),
-                format!("const {update_type} value = {};", at(&f, 0, 1)),
-                share,
-                format!(
-                    "{target} = saturate_state({} + {}, half);",
-                    rounded(&product("share", "value", signed_value), f.bits - 1 - state),
-                    product("z", &h, true)
-                ),
-            ]
-        }
-        CellKind::Ugrnn => vec![
-            format!("const {gate_type} z = {};", at(g, 0, 0)),
-            format!("const {update_type} value = {};", at(&f, 1, 1)),
-            format!(
-                "{target} = saturate_state({} + {}, half);",
-                rounded(&product(&rest("z"), "value", signed_value), f.bits - state),
-                product("z", &h, true)
-            ),
-        ],
-        CellKind::Gru => vec![
-            format!("const {gate_type} r = {};", at(g, 0, 0)),
-            format!("const {gate_type} z = {};", at(g, 1, 1)),
-            format!("const int16_t recurrent = saturate(sum[3] + {});", bias(3)),
-            format!(
-                "const {update_type} value = {};",
-                f.at(&format!("sum[2] + {} + round_shift({}, 15)", bias(2), product("r", "recurrent", true)))
-            ),
-            format!(
-                "{target} = saturate_state({} + {}, half);",
-                rounded(&product(&rest("z"), "value", signed_value), f.bits - state),
-                product("z", &h, true)
-            ),
-        ],
-        CellKind::Lstm => {
-            let c = format!("state->c{index}[k]");
-            vec![
-                format!("const {gate_type} i = {};", at(g, 0, 0)),
-                format!("const {gate_type} forget = {};", at(g, 1, 1)),
-                format!("const {update_type} value = {};", at(&f, 2, 2)),
-                format!("const {gate_type} o = {};", at(g, 3, 3)),
-                format!(
-                    "const int16_t memory = saturate_state({} + {}, half);",
-                    rounded(&product("i", "value", signed_value), f.bits - memory),
-                    product("forget", &c, true)
-                ),
-                format!("{c} = memory;"),
-                format!("const {update_type} seen = {};", f.at(&times("(int32_t)memory", s.sums - s.memory))),
-                format!(
-                    "{target} = saturate({});",
-                    rounded(&product("o", "seen", signed_value), 15 + f.bits - state)
-                ),
-            ]
-        }
+        CellKind::Rnn => rule.rnn(),
+        CellKind::FastRnn => rule.fast_rnn(),
+        CellKind::FastRnnVector => rule.fast_rnn_vector(),
+        CellKind::FastGrnn => rule.fast_grnn(),
+        CellKind::Ugrnn => rule.ugrnn(),
+        CellKind::Gru => rule.gru(),
+        CellKind::Lstm => rule.lstm(),
     };
-    let mut text: String = lines.into_iter().map(line).collect();
-    text.push_str(&line(format!("bias += {};", layer.biases.len())));
-    let mut constants = String::new();
-    let unity = f.takes_unity || gate.as_ref().is_some_and(|g| g.takes_unity);
-    let shares = cell.kind == CellKind::FastGrnn && unsigned;
-    let most = (u32::from(layer.zeta) + u32::from(layer.nu)) * 65_536 + 32_768;
-    let held = [
-        (unity, "int32_t", "unity", (1 << s.sums).to_string()),
-        (blends, "int32_t", "half", "16384".to_string()),
-        (shares, "uint32_t", "most", format!("{most}u")),
-        (shares, "fg_gate", "zeta", (2 * u32::from(layer.zeta)).to_string()),
-    ];
-    let held = || held.iter().filter(|(needed, ..)| *needed);
-    constants.extend(held().map(|(_, kind, name, value)| format!("    {kind} {name} = {value};\n")));
-    constants.extend(held().map(|(_, _, name, _)| format!("    FG_HOLD({name});\n")));
-    Unit { constants, text }
+    let advance = format!("bias += {};", layer.biases.len());
+    let text = lines.into_iter().chain([advance]).map(|line| format!("        {line}\n")).collect();
+    Unit { constants: rule.constants(), text }
+}
+
+/// The rule of one layer while it is written.
+struct Rule<'a> {
+    index: usize,
+    layer: &'a IntegerLayer,
+    /// Where the new h goes.
+    target: &'a str,
+    /// The gates' nonlinearity, of cells that have gates.
+    gate: Option<Value>,
+    /// The update's nonlinearity.
+    update: Value,
+    helpers: &'a Helpers,
+}
+
+impl Rule<'_> {
+    fn rnn(&self) -> Vec<String> {
+        vec![format!("const int32_t value = {};", self.update_at(0, 0)), self.store_rounded("value", 0)]
+    }
+
+    fn fast_rnn(&self) -> Vec<String> {
+        let (alpha, beta) = (self.layer.alpha[0], self.layer.beta);
+        let value = self.update_in_state_units("value", 0);
+        vec![
+            format!("const int32_t value = (int32_t){alpha} * {};", self.update_at(0, 0)),
+            self.store_blend(&value, &format!("(int32_t){beta} * {}", self.h())),
+        ]
+    }
+
+    fn fast_rnn_vector(&self) -> Vec<String> {
+        let (zeta, nu) = (self.layer.zeta, self.layer.nu);
+        let share = self.helpers.round_shift(&format!("(int32_t){zeta} * (32768 - alpha)"), 15);
+        let sum = format!("{} + beta * {}", self.update_in_state_units("value", 1), self.h());
+        vec![
+            format!("const int32_t alpha = FG_UWORD(alpha_{} + k);", self.index),
+            format!("const int32_t beta = {nu} + {share};"),
+            format!("const int32_t value = alpha * {};", self.update_at(0, 0)),
+            self.store(&self.helpers.saturate(&self.helpers.round_shift(&sum, 14))),
+        ]
+    }
+
+    fn fast_grnn(&self) -> Vec<String> {
+        let share = if self.gate_is_unsigned() {
+            // ν + R(ζ·(1 − z), 15) in one subtraction and one shift by whole bytes.
+            let product = self.helpers.multiply_uu("zeta", "z");
+            format!("const fg_gate share = (fg_gate)((most - {product}) >> 16);")
+        } else {
+            let (zeta, nu) = (self.layer.zeta, self.layer.nu);
+            let rest = self.helpers.round_shift(&format!("(int32_t){zeta} * (32768 - z)"), 15);
+            format!("const int32_t share = {nu} + {rest};")
+        };
+        let value = self.update_in_state_units(&self.gated_update("share", "value"), -1);
+        vec![
+            self.declare_gate("z", 0, 0),
+            self.declare_update(&self.update_at(0, 1)),
+            share,
+            self.store_blend(&value, &self.gated("z", &self.h())),
+        ]
+    }
+
+    fn ugrnn(&self) -> Vec<String> {
+        vec![
+            self.declare_gate("z", 0, 0),
+            self.declare_update(&self.update_at(1, 1)),
+            self.store_interpolation(),
+        ]
+    }
+
+    fn gru(&self) -> Vec<String> {
+        let recurrent = self.helpers.saturate(&format!("sum[3] + {}", self.bias(3)));
+        let reset = self.helpers.round_shift(&self.gated("r", "recurrent"), 15);
+        let value = self.update.at(&format!("sum[2] + {} + {reset}", self.bias(2)));
+        vec![
+            self.declare_gate("r", 0, 0),
+            self.declare_gate("z", 1, 1),
+            format!("const int16_t recurrent = {recurrent};"),
+            self.declare_update(&value),
+            self.store_interpolation(),
+        ]
+    }
+
+    fn lstm(&self) -> Vec<String> {
+        let (c, shifts) = (format!("state->c{}[k]", self.index), &self.layer.shifts);
+        let taken =
+            self.helpers.rounded(&self.gated_update("i", "value"), self.update.bits - shifts.memory as i32);
+        let memory = self.helpers.saturate_state(&format!("{taken} + {}", self.gated("forget", &c)));
+        let seen = self.update.at(&times("(int32_t)memory", shifts.sums - shifts.memory));
+        vec![
+            self.declare_gate("i", 0, 0),
+            self.declare_gate("forget", 1, 1),
+            self.declare_update(&self.update_at(2, 2)),
+            self.declare_gate("o", 3, 3),
+            format!("const int16_t memory = {memory};"),
+            format!("{c} = memory;"),
+            format!("const {} seen = {seen};", self.update.ctype),
+            self.store_rounded(&self.gated_update("o", "seen"), 15),
+        ]
+    }
+
+    /// The unit's old h.
+    fn h(&self) -> String {
+        format!("state->h{}[k]", self.index)
+    }
+
+    /// The unit's bias of vector `nth`, at the scale of the sums.
+    fn bias(&self, nth: usize) -> String {
+        times(&format!("(int32_t)FG_WORD(bias + {nth})"), self.layer.shifts.bias)
+    }
+
+    /// The update's nonlinearity of a sum and a bias.
+    fn update_at(&self, sum: usize, bias: usize) -> String {
+        self.update.at(&format!("sum[{sum}] + {}", self.bias(bias)))
+    }
+
+    fn declare_update(&self, value: &str) -> String {
+        format!("const {} value = {value};", self.update.ctype)
+    }
+
+    /// Declares a gate called `name`, of a sum and a bias.
+    fn declare_gate(&self, name: &str, sum: usize, bias: usize) -> String {
+        let gate = self.gate.as_ref().expect("only rules of gated cells declare gates");
+        format!("const {} {name} = {};", gate.ctype, gate.at(&format!("sum[{sum}] + {}", self.bias(bias))))
+    }
+
+    /// Whether gates are between 0 and 1, so that a gate and its complement fit 16 bits.
+    fn gate_is_unsigned(&self) -> bool {
+        self.gate.as_ref().is_none_or(|gate| gate.ctype == "fg_gate")
+    }
+
+    /// The product of a gate with a state.
+    fn gated(&self, gate: &str, state: &str) -> String {
+        match self.gate_is_unsigned() {
+            true => self.helpers.multiply_us(gate, state),
+            false => format!("(int32_t){gate} * {state}"),
+        }
+    }
+
+    /// The product of a gate with a value of the update.
+    fn gated_update(&self, gate: &str, value: &str) -> String {
+        match self.update.ctype == "fg_value" {
+            true => self.gated(gate, value),
+            // The value is unsigned and may not fit the signed factor of `multiply_us`.
+            false => format!("(int32_t){gate} * {value}"),
+        }
+    }
+
+    /// `product` shifted right, with rounding, by the bits that the update has more than the state, and
+    /// by `extra` bits.
+    fn update_in_state_units(&self, product: &str, extra: i32) -> String {
+        self.helpers.rounded(product, self.update.bits + extra - self.layer.shifts.state as i32)
+    }
+
+    /// `target = value`
+    fn store(&self, value: &str) -> String {
+        format!("{} = {value};", self.target)
+    }
+
+    /// Stores a product that has `extra` more bits than the update.
+    fn store_rounded(&self, product: &str, extra: i32) -> String {
+        self.store(&self.helpers.saturate(&self.update_in_state_units(product, extra)))
+    }
+
+    /// Stores the sum of two products with 15 more bits than the state.
+    fn store_blend(&self, value: &str, old: &str) -> String {
+        self.store(&self.helpers.saturate_state(&format!("{value} + {old}")))
+    }
+
+    /// Stores `(1 − z)·value + z·h`.
+    fn store_interpolation(&self) -> String {
+        let rest = match self.gate_is_unsigned() {
+            true => "(fg_gate)(32768 - z)",
+            false => "(32768 - z)",
+        };
+        let value = self.update_in_state_units(&self.gated_update(rest, "value"), 0);
+        self.store_blend(&value, &self.gated("z", &self.h()))
+    }
+
+    /// Constants that the loop over units reads.
+    fn constants(&self) -> String {
+        let (layer, kind) = (self.layer, self.layer.cell.kind);
+        let unity = self.update.takes_unity || self.gate.as_ref().is_some_and(|gate| gate.takes_unity);
+        let blends = kind != CellKind::Rnn && kind != CellKind::FastRnnVector;
+        let shares = kind == CellKind::FastGrnn && self.gate_is_unsigned();
+        let most = (u32::from(layer.zeta) + u32::from(layer.nu)) * 65_536 + 32_768;
+        let all = [
+            (unity, "int32_t", "unity", (1 << layer.shifts.sums).to_string()),
+            (blends, "int32_t", "half", "16384".to_string()),
+            (shares, "uint32_t", "most", format!("{most}u")),
+            (shares, "fg_gate", "zeta", (2 * u32::from(layer.zeta)).to_string()),
+        ];
+        let used = || all.iter().filter(|(used, ..)| *used);
+        let declarations = used().map(|(_, kind, name, value)| format!("    {kind} {name} = {value};\n"));
+        declarations.chain(used().map(|(_, _, name, _)| format!("    FG_HOLD({name});\n"))).collect()
+    }
 }
