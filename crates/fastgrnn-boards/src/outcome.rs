@@ -42,14 +42,14 @@ pub fn outcomes_of(view: &HostModel, windows: &[Vec<i16>]) -> Vec<Outcome> {
     let outcome = |window: &Vec<i16>| {
         let mut scores = vec![0; view.outputs()];
         let mut states = NO_STATES;
-        // The buffers have the lengths that the model asks for.
-        if let Ok(mut state) = view.start(&mut memory, &mut scratch) {
-            for frame in window.chunks_exact(view.inputs()) {
-                let _ = view.step(&mut state, frame);
-                states = with_state(states, state.layers());
-            }
-            let _ = view.scores(&state, &mut scores);
+        let mut state = view
+            .start(&mut memory, &mut scratch)
+            .expect("the buffers were made with the lengths that the model asks for");
+        for frame in window.chunks_exact(view.inputs()) {
+            view.step(&mut state, frame).expect("a frame of chunks_exact has the model's inputs");
+            states = with_state(states, state.layers());
         }
+        view.scores(&state, &mut scores).expect("the scores were made with the model's outputs");
         let decision = view.decide(&scores);
         Outcome {
             scores,
