@@ -143,11 +143,13 @@ pub enum BoardError {
         /// Scores of the firmware.
         outputs: usize,
     },
-    /// C source that does not define what the firmware's frame needs.
-    #[error("the generated header does not define {what}; names must start with 'model'")]
-    Header {
-        /// The macro.
-        what: &'static str,
+    /// C source with names that the firmware does not call.
+    #[error(
+        "the C source has the prefix '{found}', but the firmware calls functions with the prefix 'model'"
+    )]
+    Name {
+        /// The prefix of the source.
+        found: String,
     },
     /// A folder to keep files in that is there already.
     #[error("{} is there already: give --keep another folder", path.display())]

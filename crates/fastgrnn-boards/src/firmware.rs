@@ -46,9 +46,10 @@ pub(crate) fn build(
     source: &CSource,
     fed: Fed,
 ) -> Result<Firmware, BoardError> {
+    if source.name != "model" {
+        return Err(BoardError::Name { found: source.name.clone() });
+    }
     check_tables(work, source)?;
-    let features = defined(source, "MODEL_FEATURES")?;
-    let outputs = defined(source, "MODEL_OUTPUTS")?;
     work.write_all(FIRMWARE)?;
     work.write_all(&[("model.h", &source.header), ("model.c", &source.source)])?;
     let tools = Tools { work, spec, flag };
@@ -71,8 +72,8 @@ pub(crate) fn build(
     check_room(work, &app)?;
     tools.link(TEST_IMAGE, &[vec![model], feeding, always].concat(), false)?;
     Ok(Firmware {
-        features,
-        outputs,
+        features: source.features,
+        outputs: source.outputs,
         state_bytes: source.state_bytes,
         app,
         empty,
@@ -102,16 +103,6 @@ fn check_room(work: &Work, app: &Sizes) -> Result<(), BoardError> {
         }
     }
     Ok(())
-}
-
-/// The number that the header gives a macro.
-fn defined(source: &CSource, what: &'static str) -> Result<usize, BoardError> {
-    let value = source.header.lines().find_map(|line| {
-        let mut words = line.split_whitespace();
-        let named = words.next() == Some("#define") && words.next() == Some(what);
-        named.then(|| words.next()?.trim_matches(['(', ')']).trim_end_matches('u').parse().ok())?
-    });
-    value.ok_or(BoardError::Header { what })
 }
 
 /// The cross compiler with the board's flags.
@@ -199,36 +190,4 @@ fn places(memory: &Memory, roomy: bool) -> Vec<String> {
         ("__ram_size", size(memory.ram_size)),
     ];
     symbols.iter().map(|(name, value)| format!("-Wl,--defsym={name}={value}")).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn source(header: &str) -> CSource {
-        CSource {
-            name: "model".into(),
-            header: header.into(),
-            source: String::new(),
-            data_bytes: 0,
-            state_bytes: 0,
-            scratch_bytes: 0,
-            optimize: fastgrnn_export::Optimize::Size,
-            front: None,
-        }
-    }
-
-    #[test]
-    fn sizes_are_read_from_the_header() {
-        let header =
-            "#define MODEL_FEATURES_X 1\n#define MODEL_FEATURES 9 /* counts */\n#define MODEL_OUTPUTS (6u)\n";
-        assert_eq!(defined(&source(header), "MODEL_FEATURES").unwrap(), 9);
-        assert_eq!(defined(&source(header), "MODEL_OUTPUTS").unwrap(), 6);
-    }
-
-    #[test]
-    fn a_header_without_sizes_is_refused_by_name() {
-        let error = defined(&source("#define OTHER_OUTPUTS 6\n"), "MODEL_OUTPUTS").unwrap_err();
-        assert!(error.to_string().contains("MODEL_OUTPUTS"), "{error}");
-    }
 }

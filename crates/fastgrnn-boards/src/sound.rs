@@ -16,7 +16,7 @@ use crate::{BoardError, BoardReport, Compare, Mismatch, Options, outcomes};
 use fastgrnn::device::Board;
 use fastgrnn::features::{IntegerFront, Spec};
 use fastgrnn::quantize::IntegerModel;
-use fastgrnn_export::{CSource, FrontBytes};
+use fastgrnn_export::{CSource, FrontEndInfo};
 use serde::Serialize;
 
 /// What a model that listens took. Cycles and milliseconds are averages over the frames, with the
@@ -71,7 +71,7 @@ pub fn measure_sound(
 ) -> Result<SoundReport, BoardError> {
     let own = spec(board);
     let id = board.facts().id;
-    let Some(bytes) = source.front else {
+    let Some(FrontEndInfo { table_bytes, ram_bytes, .. }) = source.front else {
         return Err(BoardError::NoSound { board: id, why: "the code was written without a front end" });
     };
     if matches!(own.emulator, Emulator::Simavr) {
@@ -95,14 +95,13 @@ pub fn measure_sound(
     check_stack(board, &firmware, run.stack)?;
     let (mismatches, first_mismatch) = mismatches(&expected, &run.outcomes, Compare::Bits);
     let report = timed(board, front, &run.counts, &network);
-    let FrontBytes { tables, ram } = bytes;
     let flash_bytes = firmware.app.flash().saturating_sub(firmware.empty.flash());
     Ok(SoundReport {
         flash_bytes,
         flash_front_end_bytes: flash_bytes.saturating_sub(network.flash_bytes),
-        table_bytes: tables,
+        table_bytes,
         ram_static_bytes: firmware.app.ram().saturating_sub(firmware.empty.ram()),
-        ram_front_end_bytes: ram,
+        ram_front_end_bytes: ram_bytes,
         stack_bytes: run.stack,
         mismatches,
         first_mismatch,

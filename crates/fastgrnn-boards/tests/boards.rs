@@ -209,6 +209,17 @@ void model_step(model_state *state, const int16_t *counts)
 }
 
 #[test]
+fn code_with_another_prefix_is_refused_by_its_name() {
+    let (mut source, windows, expected) = small();
+    if !runs(Board::M3) {
+        return;
+    }
+    source.name = "gesture".into();
+    let error = measure(Board::M3, &source, &windows, &expected, &Options::default()).unwrap_err();
+    assert!(matches!(&error, BoardError::Name { found } if found == "gesture"), "{error}");
+}
+
+#[test]
 fn a_compilers_complaint_is_shown() {
     let (mut source, windows, expected) = small();
     if !runs(Board::M3) {

@@ -14,11 +14,10 @@ mod name;
 mod package;
 mod plain;
 
-pub use c::{COptions, CSource, FrontBytes, Optimize, c_source};
+pub use c::{COptions, CSource, FrontEndInfo, Optimize, c_source};
 pub use error::ExportError;
 pub use float::float_source;
 pub use golden::{Golden, GoldenWindow, MOST_BYTES, Windows};
 pub use package::{
-    Facts, File, FrontFacts, GOLDEN_SEED, GOLDEN_WINDOWS, GoldenFacts, Package, PackageOptions, Target,
-    Written, package,
+    Facts, File, GOLDEN_SEED, GOLDEN_WINDOWS, GoldenFacts, Package, PackageOptions, Target, Written, package,
 };

@@ -5,7 +5,7 @@
 mod networks;
 
 use fastgrnn::quantize::{HostModel, IntegerNetwork};
-use fastgrnn_export::{COptions, Optimize, c_source};
+use fastgrnn_export::{COptions, Optimize, c_source, float_source};
 use fastgrnn_testing::oracle::random::{CELLS, Case, Manner, case, network};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
@@ -56,6 +56,32 @@ fn found(folder: &Path, network: &IntegerNetwork, optimize: Optimize, inputs: &[
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success(), "undefined behaviour in:\n{}", source.source);
     output.stdout
+}
+
+#[test]
+fn the_source_reports_the_sizes_that_its_header_defines() {
+    let mut runner = TestRunner::deterministic();
+    for code in CELLS {
+        let Case { network, .. } = case(code, Manner::Tame).new_tree(&mut runner).unwrap().current();
+        let network = networks::integer_network(&network);
+        for source in [c_source(&network, &COptions::default()), float_source(&network, &COptions::default())]
+        {
+            let source = source.unwrap();
+            for (name, value) in [
+                ("FEATURES", source.features),
+                ("OUTPUTS", source.outputs),
+                ("STATE_BYTES", source.state_bytes),
+                ("SCRATCH_BYTES", source.scratch_bytes),
+                ("DATA_BYTES", source.data_bytes),
+            ] {
+                let line = format!("#define MODEL_{name} {value}");
+                assert!(
+                    source.header.lines().any(|l| l == line || l.starts_with(&format!("{line} "))),
+                    "{line}"
+                );
+            }
+        }
+    }
 }
 
 fn agree(network: &IntegerNetwork, inputs: &[Vec<i16>], about: &str) {

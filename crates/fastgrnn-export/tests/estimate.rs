@@ -120,13 +120,13 @@ fn check(about: &str, model: &IntegerModel, estimate: &Estimate, compiler: &Comp
     let (flash, stack) = compiler.sizes(folder, level);
     let about = format!("{} as {} of {about}", compiler.board.facts().id, estimate.form.name());
     let hears = source.front.filter(|_| compiler.board != Board::Uno);
-    let data = source.data_bytes + hears.map_or(0, |front| front.tables);
+    let data = source.data_bytes + hears.map_or(0, |front| front.table_bytes);
     assert!(data <= estimate.data_bytes, "{data} of data, {about}");
     assert!(flash + LIBRARY <= estimate.flash_bytes(), "{flash} of flash: {estimate:?}, {about}");
     let used = 2 * model.model.network.input()
         + 4 * model.model.network.outputs
         + source.state_bytes
-        + hears.map_or(0, |front| front.ram);
+        + hears.map_or(0, |front| front.ram_bytes);
     assert!((used..=used + 8).contains(&estimate.static_bytes), "{used}: {estimate:?}, {about}");
     assert!(stack <= estimate.stack_bytes, "{stack} of stack: {estimate:?}, {about}");
 }

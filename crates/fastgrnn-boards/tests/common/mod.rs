@@ -32,6 +32,8 @@ pub fn model(step: &str, more: usize) -> CSource {
         name: "model".into(),
         header: HEADER.replace("MORE", &more.to_string()),
         source: format!("{AROUND}{step}\n"),
+        features: 1,
+        outputs: 1,
         data_bytes: 0,
         state_bytes: 2 + 2 * more,
         scratch_bytes: 0,

@@ -4,6 +4,7 @@
 //! The arithmetic is in `parts/front.c`, which names sizes as macros; what feeds it and steps the
 //! network in `parts/push.c`. An AVR leaves all of it out.
 
+use super::FrontEndInfo;
 use super::helpers::{Helper, Helpers};
 use super::text::joined;
 use crate::fill::fill;
@@ -18,10 +19,8 @@ pub(super) struct FrontCode {
     pub(super) functions: String,
     /// Functions after the network's.
     pub(super) push: String,
-    /// Bytes of its tables.
-    pub(super) table_bytes: usize,
-    /// Bytes of RAM: everything in the struct but the network's state.
-    pub(super) ram_bytes: usize,
+    /// Its rate and what it takes.
+    pub(super) info: FrontEndInfo,
 }
 
 /// The front end of a spec in front of the network `name`.
@@ -83,8 +82,13 @@ pub(super) fn code(name: &str, spec: &Spec, keywords: Option<usize>, helpers: &H
             filled(include_str!("parts/front.c"))
         ),
         push: format!("\n#if !defined(__AVR__)\n{}#endif\n", filled(include_str!("parts/push.c"))),
-        table_bytes: text.bytes,
-        ram_bytes: 4 * view.spectrum_len() + 2 * (view.samples_len() + view.row_len()) + 4 + detector,
+        info: FrontEndInfo {
+            rate: spec.rate(),
+            hop: spec.hop(),
+            table_bytes: text.bytes,
+            // Everything in the struct but the network's state.
+            ram_bytes: 4 * view.spectrum_len() + 2 * (view.samples_len() + view.row_len()) + 4 + detector,
+        },
     }
 }
 

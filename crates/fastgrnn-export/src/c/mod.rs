@@ -22,6 +22,7 @@ use fastgrnn::quantize::{Detector, IntegerNetwork};
 use helpers::Helpers;
 use layer::LayerCode;
 use matrix::Rows;
+use serde::Serialize;
 use text::{Tables, joined};
 
 /// What the generated code is made for where size and speed disagree.
@@ -65,6 +66,10 @@ pub struct CSource {
     pub header: String,
     /// `NAME.c`
     pub source: String,
+    /// Counts in a frame.
+    pub features: usize,
+    /// Scores.
+    pub outputs: usize,
     /// Bytes of constant data in flash, derived from the tables.
     pub data_bytes: usize,
     /// Bytes of the state struct.
@@ -73,17 +78,21 @@ pub struct CSource {
     pub scratch_bytes: usize,
     /// What it is made for: `Speed` becomes `Size` where there are too many weights for it.
     pub optimize: Optimize,
-    /// What the audio front end takes beside all that.
-    pub front: Option<FrontBytes>,
+    /// The audio front end, if the code has one.
+    pub front: Option<FrontEndInfo>,
 }
 
-/// What an audio front end takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FrontBytes {
-    /// Tables in flash.
-    pub tables: usize,
-    /// Buffers in RAM, which the struct of a stream holds beside the network's state.
-    pub ram: usize,
+/// What is known about the audio front end of generated code. Its bytes come on top of the network's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct FrontEndInfo {
+    /// Samples per second.
+    pub rate: u32,
+    /// Samples from one frame to the next.
+    pub hop: usize,
+    /// Bytes of tables in flash; code comes on top.
+    pub table_bytes: usize,
+    /// Bytes of buffers in RAM, which the struct of a stream holds besides the network's state.
+    pub ram_bytes: usize,
 }
 
 /// Writes `network` in C.
@@ -188,11 +197,13 @@ pub fn c_source(network: &IntegerNetwork, options: &COptions) -> Result<CSource,
         name: name.into(),
         header,
         source,
+        features,
+        outputs,
         data_bytes: tables.total,
         state_bytes,
         scratch_bytes,
         optimize,
-        front: front.map(|front| FrontBytes { tables: front.table_bytes, ram: front.ram_bytes }),
+        front: front.map(|front| front.info),
     })
 }
 

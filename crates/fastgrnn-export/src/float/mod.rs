@@ -82,6 +82,8 @@ pub fn float_source(network: &IntegerNetwork, options: &COptions) -> Result<CSou
     Ok(CSource {
         header: fill(include_str!("template.h"), &values),
         source: fill(include_str!("template.c"), &values),
+        features,
+        outputs,
         data_bytes: tables.bytes(),
         state_bytes: 4 * states,
         scratch_bytes: scratch,

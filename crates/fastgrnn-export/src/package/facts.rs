@@ -1,5 +1,6 @@
 //! What is known of a package without compiling it.
 
+use crate::c::FrontEndInfo;
 use crate::golden::Golden;
 use serde::Serialize;
 
@@ -30,26 +31,13 @@ pub struct Facts {
     /// Bytes of the buffers of a step: on the stack in C, in `Memory` in Rust.
     pub scratch_bytes: usize,
     /// The audio front end that comes along; null where none does.
-    pub front: Option<FrontFacts>,
+    pub front: Option<FrontEndInfo>,
     /// Multiplications with weights in a step.
     pub macs_per_step: usize,
     /// SHA-256 of the device image, which holds every number of the network.
     pub model_sha256: String,
     /// The golden vectors.
     pub golden: GoldenFacts,
-}
-
-/// What the audio front end of a package takes beside the network.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct FrontFacts {
-    /// Samples a second.
-    pub rate: u32,
-    /// Samples from one frame to the next.
-    pub hop: usize,
-    /// Bytes of tables in flash; code comes on top.
-    pub table_bytes: usize,
-    /// Bytes of buffers in RAM, besides the network's state.
-    pub ram_bytes: usize,
 }
 
 /// Golden vectors in short.

@@ -16,7 +16,7 @@ mod wasm;
 mod write;
 mod zephyr;
 
-pub use facts::{Facts, FrontFacts, GoldenFacts};
+pub use facts::{Facts, GoldenFacts};
 pub use write::Written;
 
 use crate::c::{COptions, Optimize, c_source};

@@ -1,9 +1,9 @@
 //! What all packages are put together from.
 
 use super::sound;
-use super::{Facts, File, FrontFacts, GOLDEN_WINDOWS, PackageOptions, Target};
+use super::{Facts, File, GOLDEN_WINDOWS, PackageOptions, Target};
 use crate::ExportError;
-use crate::c::{CSource, Optimize};
+use crate::c::{CSource, FrontEndInfo, Optimize};
 use crate::fill::fill;
 use crate::golden::{Golden, RANDOM, header};
 use crate::plain;
@@ -215,14 +215,16 @@ impl<'a> Parts<'a> {
 
 /// The front end of the package's code, and what it takes. The module behind [`Target::Wasm`] has
 /// none.
-fn front(model: &IntegerModel, target: Target, core: &CSource) -> Option<FrontFacts> {
-    let (bytes, spec) = (core.front?, model.front()?);
-    let (table_bytes, ram_bytes) = match target {
-        Target::Wasm => return None,
-        Target::Rust => sound::rust_bytes(&spec),
-        _ => (bytes.tables, bytes.ram),
-    };
-    Some(FrontFacts { rate: spec.rate(), hop: spec.hop(), table_bytes, ram_bytes })
+fn front(model: &IntegerModel, target: Target, core: &CSource) -> Option<FrontEndInfo> {
+    let (info, spec) = (core.front?, model.front()?);
+    match target {
+        Target::Wasm => None,
+        Target::Rust => {
+            let (table_bytes, ram_bytes) = sound::rust_bytes(&spec);
+            Some(FrontEndInfo { table_bytes, ram_bytes, ..info })
+        }
+        _ => Some(info),
+    }
 }
 
 /// The flags that were not left at their defaults.
