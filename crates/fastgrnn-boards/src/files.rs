@@ -15,6 +15,7 @@ pub(crate) const FIRMWARE: &[(&str, &str)] = sources![
     "cortexm.s",
     "empty.c",
     "feed.c",
+    "feed.h",
     "feed_avr.c",
     "feed_sound.c",
     "host.h",

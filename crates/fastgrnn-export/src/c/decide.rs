@@ -12,8 +12,6 @@ pub(super) fn code(name: &str, network: &IntegerNetwork, h: &str, head: &Rows, h
     let k = counter(outputs);
     let bias = times("(int32_t)FG_WORD(head_b + k)", network.head_shift);
     let row = head.call("p", h, helpers);
-    let falls =
-        if network.meaning == Meaning::Values { String::new() } else { falling(network.score_bits()) };
     let (class, confidence) = match network.meaning {
         Meaning::Classes => (
             "best",
@@ -37,14 +35,9 @@ pub(super) fn code(name: &str, network: &IntegerNetwork, h: &str, head: &Rows, h
         ),
         Meaning::Values => ("best", "        *confidence = 0;\n".into()),
     };
-    let magnitude = match network.meaning {
-        Meaning::Binary | Meaning::OneAgainstAll => {
-            "static uint32_t magnitude(int32_t v)\n{\n    return v < 0 ? 0u - (uint32_t)v : (uint32_t)v;\n}\n\n"
-        }
-        Meaning::Classes | Meaning::Values => "",
-    };
+    let functions = functions(network);
     format!(
-        "{falls}{magnitude}uint16_t {name}_classify(const {name}_state *state, int32_t *scores, uint8_t *confidence)
+        "{functions}uint16_t {name}_classify(const {name}_state *state, int32_t *scores, uint8_t *confidence)
 {{
     const int8_t *p = head;
     {k} k, best = 0;
@@ -63,6 +56,24 @@ pub(super) fn code(name: &str, network: &IntegerNetwork, h: &str, head: &Rows, h
 "
     )
 }
+
+/// The functions that compute a confidence: only those that are called, or compilers warn.
+fn functions(network: &IntegerNetwork) -> String {
+    let falling = || falling(network.score_bits());
+    match network.meaning {
+        Meaning::Values => String::new(),
+        Meaning::Classes => falling(),
+        Meaning::Binary | Meaning::OneAgainstAll => falling() + MAGNITUDE,
+    }
+}
+
+const MAGNITUDE: &str = "\
+static uint32_t magnitude(int32_t v)
+{
+    return v < 0 ? 0u - (uint32_t)v : (uint32_t)v;
+}
+
+";
 
 /// `falling` for scores with these fraction bits.
 fn falling(bits: i32) -> String {

@@ -9,6 +9,7 @@ use super::helpers::{Helper, Helpers};
 use super::text::joined;
 use crate::fill::fill;
 use fastgrnn::features::{Kind, Spec, Tables};
+use fastgrnn_runtime::audio;
 use std::fmt::{Display, Write};
 
 /// The front end in C.
@@ -35,16 +36,14 @@ pub(super) fn code(name: &str, spec: &Spec, keywords: Option<usize>, helpers: &H
     let (place, load, size) = if points <= 256 { ("uint8_t", "ldrb", 1) } else { ("uint16_t", "ldrh", 2) };
     let windows: Vec<String> = view.window.iter().zip(view.before).map(|(w, b)| pair(*w, *b)).collect();
     text.table("fg_window", "front_window", 4, &windows);
-    let places: Vec<usize> = (0..points).map(|i| place_of(i, points)).collect();
+    let places: Vec<usize> = (0..points).map(|i| audio::input_position(i, points)).collect();
     text.table(place, "front_places", size, &places);
     let turns: Vec<String> =
         turns(points, first).map(|k| pair(view.turns[2 * k], view.turns[2 * k + 1])).collect();
     text.table("fg_turn", "front_turns", 4, &turns);
     text.table("uint16_t", "front_edges", 2, view.edges);
     text.table("int32_t", "front_offsets", 4, view.offsets);
-    let logs: Vec<u32> =
-        (0..=32).map(|i| ((1.0 + f64::from(i) / 32.0).ln() * 65_536.0).round() as u32).collect();
-    text.table("uint16_t", "front_logs", 2, &logs);
+    text.table("uint16_t", "front_logs", 2, &audio::LOG_TABLE);
     // What `parts/front.c` and, for MFCC, `parts/push.c` call.
     helpers.require(Helper::RoundShift);
     if spec.kind() == Kind::Mfcc {
@@ -71,7 +70,8 @@ pub(super) fn code(name: &str, spec: &Spec, keywords: Option<usize>, helpers: &H
         [0_u32, 4, 8, 12, 16].map(|cut| format!("#define FRONT_CUT_{cut} {}\n", stored(cut, view.drop)));
     // Sums, counters, what was heard, and padding.
     let detector = keywords.map_or(0, |n| 4 * n + 16);
-    let filled = |template: &str| filled(template, name, spec, text.bytes, keywords.is_some());
+    let filled =
+        |template: &str| filled(template, name, spec, view.cosine_bits, text.bytes, keywords.is_some());
     FrontCode {
         header: filled(include_str!("parts/push.h")),
         functions: format!(
@@ -138,18 +138,6 @@ fn pair(a: i16, b: i16) -> String {
     format!("{{{a}, {b}}}")
 }
 
-/// Section 3, "Order".
-fn place_of(mut i: usize, mut points: usize) -> usize {
-    let mut place = 0;
-    while points > 1 {
-        let base = if points == 2 { 2 } else { 4 };
-        points /= base;
-        place += i % base * points;
-        i /= base;
-    }
-    place
-}
-
 /// The table's entries in the order of their use: the stages' legs, then the spectrum from the top.
 fn turns(points: usize, first: usize) -> impl Iterator<Item = usize> {
     let stages = std::iter::successors(Some(first), |q| Some(4 * q)).take_while(move |&q| q < points);
@@ -168,9 +156,15 @@ fn stored(cut: u32, drop: u8) -> String {
     }
 }
 
-fn filled(template: &str, name: &str, spec: &Spec, table_bytes: usize, detects: bool) -> String {
+fn filled(
+    template: &str,
+    name: &str,
+    spec: &Spec,
+    cosine_bits: u8,
+    table_bytes: usize,
+    detects: bool,
+) -> String {
     let mfcc = spec.kind() == Kind::Mfcc;
-    let bits = Tables::new(spec).view().cosine_bits;
     let cosines = format!(
         "    for (k = 0; k < {}; k++) {{
         const int16_t *const c = front_cosines + k * FRONT_FILTERS;
@@ -179,7 +173,7 @@ fn filled(template: &str, name: &str, spec: &Spec, table_bytes: usize, detects: 
         for (j = 0; j < FRONT_FILTERS; j++) {{
             sum += (int32_t)c[j] * audio->logs[j];
         }}
-        audio->row[k] = saturate(round_shift(sum, {bits}));
+        audio->row[k] = saturate(round_shift(sum, {cosine_bits}));
     }}
 ",
         spec.dim()

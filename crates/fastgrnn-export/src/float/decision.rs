@@ -1,10 +1,14 @@
-//! Class and confidence in C, in integers, from scores at the integer network's scale (sections 6
-//! and 7 of `docs/integer-arithmetic.md`).
+//! Class and confidence of the soft-float C. They are computed in integers, from scores at the integer
+//! network's scale (sections 6 and 7 of `docs/integer-arithmetic.md`).
+//!
+//! The integer core computes the same in code of its own (`c/decide.rs`). Sharing the text would
+//! change the bytes and cycles of one of the two, which are compared with each other.
 
 use fastgrnn::quantize::IntegerNetwork;
 use fastgrnn_runtime::int::Meaning;
 
-/// What the body calls: only functions that are used, or compilers warn.
+/// The functions that the body calls. Only those that are used are included, because compilers warn
+/// about others.
 pub(super) fn functions(network: &IntegerNetwork) -> String {
     let mut text = String::new();
     if network.meaning != Meaning::Values {
@@ -51,7 +55,7 @@ fn scaled(bits: i32) -> String {
     }
 }
 
-/// Class and confidence by what scores mean.
+/// Statements that compute class and confidence for scores with this meaning.
 pub(super) fn body(meaning: Meaning) -> &'static str {
     match meaning {
         Meaning::Classes => {

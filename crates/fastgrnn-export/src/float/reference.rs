@@ -2,7 +2,7 @@
 //! vectors.
 
 use super::step::{input, scaled, sums_len};
-use fastgrnn::cells::{CellKind, Nonlinearity};
+use fastgrnn::cells::CellKind;
 use fastgrnn::quantize::{IntegerFactors, IntegerLayer, IntegerMatrix, IntegerNetwork};
 
 /// Scores after each step of `counts`, one row a step, in units of one (not of the integer scale).
@@ -52,17 +52,6 @@ fn product(factors: &IntegerFactors, v: &[f64]) -> Vec<f64> {
     times(&factors.first, &between)
 }
 
-fn curve(function: Nonlinearity, t: f64) -> f64 {
-    match function {
-        Nonlinearity::Tanh => t.tanh(),
-        Nonlinearity::Sigmoid => 1.0 / (1.0 + (-t).exp()),
-        Nonlinearity::Relu => t.max(0.0),
-        Nonlinearity::QuantTanh => t.clamp(-1.0, 1.0),
-        Nonlinearity::QuantSigm => (0.5 * (t + 1.0)).clamp(0.0, 1.0),
-        Nonlinearity::QuantSigm4 => (0.25 * (t + 2.0)).clamp(0.0, 1.0),
-    }
-}
-
 fn step(layer: &IntegerLayer, state: &mut [f64], x: &[f64]) {
     let cell = &layer.cell;
     let hidden = cell.hidden;
@@ -71,8 +60,8 @@ fn step(layer: &IntegerLayer, state: &mut [f64], x: &[f64]) {
     debug_assert!(p.len() <= sums_len(cell));
     let bias_bits = layer.shifts.bias as i32 - layer.shifts.sums as i32;
     let bias = |vector: usize, k: usize| f64::from(scaled(i32::from(layer.biases[vector][k]), bias_bits));
-    let g = |t| curve(cell.gate, t);
-    let f = |t| curve(cell.update, t);
+    let g = |t| cell.gate.value(t);
+    let f = |t| cell.update.value(t);
     let [zeta, nu] = [layer.zeta, layer.nu].map(|v| f64::from(v) / 16_384.0);
     let alpha =
         |k: usize| f64::from(layer.alpha.get(k).or(layer.alpha.first()).copied().unwrap_or(0)) / 32_768.0;

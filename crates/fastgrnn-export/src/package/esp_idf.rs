@@ -1,6 +1,10 @@
 //! An ESP-IDF component with an example project.
 
-use super::{File, Parts, sound};
+use super::rtos::{self, System};
+use super::{File, Parts};
+
+const SYSTEM: System =
+    System { layer: include_str!("../templates/rtos/esp_idf.c"), microphone_driver: "i2s_channel_read()" };
 
 pub(super) fn files(parts: &Parts) -> Vec<File> {
     let mut files = parts.c_files("src/");
@@ -19,14 +23,7 @@ pub(super) fn files(parts: &Parts) -> Vec<File> {
             "examples/classify/main/CMakeLists.txt",
             "idf_component_register(SRCS \"main.c\" INCLUDE_DIRS \".\")\n",
         ),
-        File::new(
-            "examples/classify/main/main.c",
-            sound::example(
-                parts,
-                include_str!("../templates/sound/esp-idf.c"),
-                include_str!("../templates/esp-idf/main.c"),
-            ),
-        ),
+        File::new("examples/classify/main/main.c", rtos::example(parts, &SYSTEM)),
     ]);
     files
 }

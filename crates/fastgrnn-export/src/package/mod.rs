@@ -10,6 +10,7 @@ mod facts;
 mod parts;
 mod platformio;
 mod readme;
+mod rtos;
 mod rust;
 mod sound;
 mod wasm;

@@ -13,15 +13,22 @@ pub(super) fn front(parts: &Parts) -> Option<Spec> {
 
 /// An example's template: one that listens where the code does.
 pub(super) fn example(parts: &Parts, listening: &str, counting: &str) -> String {
-    if front(parts).is_none() {
-        return parts.fill(counting);
-    }
+    let Some(hear) = hearing(parts) else { return parts.fill(counting) };
     // Without a detector, the end of the sound may cut a window short.
-    let (hear, at_end) = match parts.model.detector() {
-        Some(_) => (include_str!("../templates/sound/detections.c"), ""),
-        None => (include_str!("../templates/sound/windows.c"), "    if (frames > 0)\n        report();\n"),
+    let at_end = match parts.model.detector() {
+        Some(_) => "",
+        None => "    if (frames > 0)\n        report();\n",
     };
-    parts.fill_with(listening, &[("hear", &parts.fill(hear)), ("at_end", at_end)])
+    parts.fill_with(listening, &[("hear", &hear), ("at_end", at_end)])
+}
+
+/// C that an example runs after each frame; `None` where the code does not listen.
+pub(super) fn hearing(parts: &Parts) -> Option<String> {
+    front(parts)?;
+    Some(parts.fill(match parts.model.detector() {
+        Some(_) => include_str!("../templates/sound/detections.c"),
+        None => include_str!("../templates/sound/windows.c"),
+    }))
 }
 
 /// How the README begins, for a target whose code listens.

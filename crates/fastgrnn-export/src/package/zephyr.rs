@@ -1,6 +1,12 @@
 //! A Zephyr module with a sample application.
 
-use super::{File, Parts, sound};
+use super::rtos::{self, System};
+use super::{File, Parts};
+
+const SYSTEM: System = System {
+    layer: include_str!("../templates/rtos/zephyr.c"),
+    microphone_driver: "dmic_read() or i2s_read() of your board's driver",
+};
 
 pub(super) fn files(parts: &Parts) -> Vec<File> {
     let mut files = parts.c_files("src/");
@@ -17,14 +23,7 @@ pub(super) fn files(parts: &Parts) -> Vec<File> {
             "samples/classify/sample.yaml",
             parts.fill(include_str!("../templates/zephyr/sample.yaml")),
         ),
-        File::new(
-            "samples/classify/src/main.c",
-            sound::example(
-                parts,
-                include_str!("../templates/sound/zephyr.c"),
-                include_str!("../templates/zephyr/main.c"),
-            ),
-        ),
+        File::new("samples/classify/src/main.c", rtos::example(parts, &SYSTEM)),
     ]);
     files
 }

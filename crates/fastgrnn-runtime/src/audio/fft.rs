@@ -3,9 +3,15 @@
 //! A complex number is two entries, real and imaginary. Nothing is scaled on the way: the input has
 //! as many fraction bits as leave room for the largest sum.
 
-/// Where input `i` of `points` goes: its base-4 digits in reverse; the last digit is base 2 if
-/// `points` is no power of four.
-pub(super) fn place(mut i: usize, mut points: usize) -> usize {
+/// The position of complex input `i` of `points` before the transform: its base-4 digits in reverse
+/// order. The last digit is base 2 if `points` is not a power of four.
+///
+/// ```
+/// use fastgrnn_runtime::audio::input_position;
+/// assert_eq!([0, 1, 2, 3].map(|i| input_position(i, 16)), [0, 4, 8, 12]);
+/// assert_eq!(input_position(1, 2), 1);
+/// ```
+pub fn input_position(mut i: usize, mut points: usize) -> usize {
     let mut place = 0;
     while points > 1 {
         let base = if points == 2 { 2 } else { 4 };
@@ -24,7 +30,7 @@ fn turned([re, im]: [i32; 2], turn: &[i16]) -> [i32; 2] {
     [re * c - im * s + ((re_low * c - im_low * s) >> 15), re * s + im * c + ((re_low * s + im_low * c) >> 15)]
 }
 
-/// The transform in place, of numbers that stand where [`place`] says. `turns` has steps of half
+/// The transform in place, of numbers that stand where [`input_position`] says. `turns` has steps of half
 /// of what the transform's points have.
 pub(super) fn transform(z: &mut [i32], turns: &[i16]) {
     let points = z.len() / 2;

@@ -38,6 +38,6 @@ fn windowed(tables: &Tables, samples: &[i16], valid: usize, out: &mut [i32]) {
         let mirrored = n.min(last - n);
         let now = i32::from(tables.window[mirrored]) * i32::from(pair[1]);
         let before = i32::from(tables.before[mirrored]) * i32::from(pair[0]);
-        out[2 * fft::place(n / 2, points) + n % 2] = rounded(now - before, shift);
+        out[2 * fft::input_position(n / 2, points) + n % 2] = rounded(now - before, shift);
     }
 }

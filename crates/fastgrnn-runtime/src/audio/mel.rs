@@ -11,7 +11,7 @@ use crate::int::arithmetic::rounded;
 const LN_2: i32 = 45_426;
 
 /// ln(1 + i/32) with 16 fraction bits.
-const LOGS: [u16; 33] = [
+pub const LOG_TABLE: [u16; 33] = [
     0, 2017, 3973, 5873, 7719, 9515, 11262, 12965, 14624, 16242, 17821, 19364, 20870, 22343, 23783, 25193,
     26573, 27924, 29248, 30546, 31818, 33067, 34292, 35494, 36675, 37835, 38975, 40095, 41196, 42280, 43345,
     44394, 45426,
@@ -45,6 +45,6 @@ fn log(value: u64) -> Option<i32> {
     let whole = value.checked_ilog2()?;
     let mantissa = if whole >= 15 { value >> (whole - 15) } else { value << (15 - whole) } as i32 - (1 << 15);
     let (i, rest) = ((mantissa >> 10) as usize, mantissa & 1_023);
-    let (low, high) = (i32::from(LOGS[i]), i32::from(LOGS[i + 1]));
+    let (low, high) = (i32::from(LOG_TABLE[i]), i32::from(LOG_TABLE[i + 1]));
     Some(whole as i32 * LN_2 + low + rounded((high - low) * rest, 10))
 }

@@ -28,6 +28,8 @@ mod mel;
 mod stream;
 mod tables;
 
+pub use fft::input_position;
+pub use mel::LOG_TABLE;
 pub use stream::{Front, Position, Stream};
 pub use tables::{Tables, TablesError};
 
