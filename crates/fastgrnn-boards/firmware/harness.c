@@ -1,8 +1,9 @@
-/* Runs an ATmega328P in simavr on the file `windows` and writes `results` (see feed.c) and
-   `counts`: for init, reset, step and classify the calls, instructions, cycles, the longest call's
-   cycles and the deepest stack.
-   Arguments: ELF FEATURES OUTPUTS and the state's bytes, the RAM addresses of state, command, frame,
-   scores, decided and confidence, the flash address of mark_feed, then on and off of the four functions. */
+/* Runs an AVR in simavr on the file `windows` and writes `results` (see feed.c) and `counts`: for
+   init, reset, step and classify the number of calls, instructions and cycles, the cycles of the
+   longest call and the deepest stack.
+   Arguments: ELF, MCU and its clock in Hz, FEATURES, OUTPUTS and the state's bytes, the RAM addresses
+   of state, command, frame, scores, decided and confidence, the flash address of mark_feed, then on
+   and off of the four functions. */
 #include <simavr/sim_avr.h>
 #include <simavr/sim_elf.h>
 
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RESET = 1, STEP = 2, CLASSIFY = 3, KINDS = 4, SP_LOW = 0x5d, SP_HIGH = 0x5e, ARGUMENTS = 20 };
+enum { RESET = 1, STEP = 2, CLASSIFY = 3, KINDS = 4, SP_LOW = 0x5d, SP_HIGH = 0x5e, ARGUMENTS = 22 };
 
 static avr_t *avr;
 static FILE *windows, *results;
@@ -147,29 +148,29 @@ int main(int argc, char **argv)
     int code;
     if (argc != ARGUMENTS)
         return failed("wrong number of arguments");
-    for (int i = 2; i < argc; i++)
+    for (int i = 3; i < argc; i++)
         number[i] = (uint32_t)strtoul(argv[i], NULL, 0);
-    features = number[2];
-    outputs = number[3];
-    state_bytes = number[4];
-    state = number[5];
-    command = number[6];
-    frame = number[7];
-    scores = number[8];
-    decided = number[9];
-    confidence = number[10];
-    feed = number[11];
+    features = number[4];
+    outputs = number[5];
+    state_bytes = number[6];
+    state = number[7];
+    command = number[8];
+    frame = number[9];
+    scores = number[10];
+    decided = number[11];
+    confidence = number[12];
+    feed = number[13];
     for (int k = 0; k < KINDS; k++) {
-        on[k] = number[12 + 2 * k];
-        off[k] = number[13 + 2 * k];
+        on[k] = number[14 + 2 * k];
+        off[k] = number[15 + 2 * k];
     }
     avr_global_logger_set(quiet);
     if (elf_read_firmware(argv[1], &firmware) != 0)
         return failed("cannot read the firmware");
-    avr = avr_make_mcu_by_name("atmega328p");
+    avr = avr_make_mcu_by_name(argv[2]);
     if (!avr || avr_init(avr) != 0)
-        return failed("simavr does not know the atmega328p");
-    avr->frequency = 16000000;
+        return failed("simavr does not know this microcontroller");
+    avr->frequency = number[3];
     avr_load_firmware(avr, &firmware);
     /* One instruction at a time. */
     avr->run_cycle_count = avr->run_cycle_limit = 1;

@@ -6,9 +6,10 @@ use crate::elf::Elf;
 use crate::files::{HARNESS, PLUGIN};
 use crate::firmware::{Firmware, TEST_IMAGE};
 use crate::outcome::{Outcome, decode};
-use crate::spec::{Cycles, Emulator, Memory, Spec};
+use crate::platform::{Platform, Runner, SystemEmulator, system_emulator};
 use crate::tools::Ran;
 use crate::work::Work;
+use fastgrnn::device::MemoryMap;
 use std::time::Duration;
 
 /// Bytes below the stack pointer that the firmware looks at; `STACK_SEEN` of `stack.h`.
@@ -30,21 +31,28 @@ pub(crate) struct How {
 }
 
 /// Runs the test image on the file `windows`.
-pub(crate) fn emulate(work: &Work, spec: &Spec, firmware: &Firmware, how: &How) -> Result<Run, BoardError> {
+pub(crate) fn emulate(
+    work: &Work,
+    platform: &Platform,
+    firmware: &Firmware,
+    how: &How,
+) -> Result<Run, BoardError> {
     let image = Image { work, elf: Elf::new(&firmware.test) };
-    match &spec.emulator {
-        Emulator::Simavr => simavr(&image, firmware, how),
-        Emulator::Machine { program, machine, more, memory, cycles, .. } => {
-            let mut args = vec!["-M".to_owned(), (*machine).to_owned()];
-            args.extend(more.iter().map(|s| (*s).to_owned()));
+    match &platform.runner {
+        Runner::Simavr { mcu } => simavr(&image, platform, mcu, firmware, how),
+        Runner::Machine(machine) => {
+            let SystemEmulator { program: (program, _), arguments, .. } = system_emulator(machine.system);
+            let mut args = vec!["-M".to_owned(), machine.machine.to_owned()];
+            args.extend(arguments.iter().map(|s| (*s).to_owned()));
             let fixed =
                 "-nographic -monitor none -serial none -semihosting-config enable=on,target=native -kernel";
             args.extend(fixed.split(' ').map(str::to_owned));
             args.push(TEST_IMAGE.to_owned());
-            let counting = image.cycle_arguments(memory, cycles, how.wait_states)?;
+            let counting = image.cycle_arguments(platform, &machine.memory, how.wait_states)?;
             qemu(&image, program, &args, &counting, firmware, how)
         }
-        Emulator::Linux { program } => {
+        Runner::LinuxProgram => {
+            let program = platform.emulator_name();
             qemu(&image, program, &[format!("./{TEST_IMAGE}")], "core=count", firmware, how)
         }
     }
@@ -66,14 +74,19 @@ impl Image<'_> {
     }
 
     /// What the plugin must know to count cycles; writes the code for it to look at.
-    fn cycle_arguments(&self, memory: &Memory, cycles: &Cycles, wait: u32) -> Result<String, BoardError> {
+    fn cycle_arguments(
+        &self,
+        platform: &Platform,
+        memory: &MemoryMap,
+        wait: u32,
+    ) -> Result<String, BoardError> {
         let code = self.elf.as_ref().and_then(|elf| elf.section_at(memory.flash.into()));
         let (at, code) = code.ok_or_else(|| self.broken("no code in its image"))?;
         self.work.write("code", code)?;
         Ok(format!(
             "core={},flash={},wait={wait},flash-start={},flash-end={},code=code,code-at={at}",
-            cycles.core,
-            cycles.flash,
+            platform.plugin_core(),
+            platform.plugin_flash(),
             memory.flash,
             memory.flash + memory.flash_size
         ))
@@ -155,14 +168,21 @@ fn build_plugin(work: &Work, interface: u32) -> Result<(), BoardError> {
     work.build("cc", &args, "the counting plugin")
 }
 
-fn simavr(image: &Image, firmware: &Firmware, how: &How) -> Result<Run, BoardError> {
+fn simavr(
+    image: &Image,
+    platform: &Platform,
+    mcu: &str,
+    firmware: &Firmware,
+    how: &How,
+) -> Result<Run, BoardError> {
     let work = image.work;
     work.write_all(HARNESS)?;
     let args: Vec<String> =
         "-std=gnu11 -O2 harness.c -o harness -lsimavr -lelf".split(' ').map(str::to_owned).collect();
     work.build("cc", &args, "the simavr harness")?;
     let sizes = [firmware.features, firmware.outputs, firmware.state_bytes];
-    let mut args = vec![TEST_IMAGE.to_owned()];
+    let clock = platform.info.clock.expect("every board that simavr runs has a clock, which a test checks");
+    let mut args = vec![TEST_IMAGE.to_owned(), mcu.to_owned(), clock.to_string()];
     args.extend(sizes.map(|size| size.to_string()));
     for variable in ["state", "command", "frame", "scores", "decided", "confidence"] {
         // The tool chain puts RAM at 0x800000 of one address space.

@@ -1,5 +1,6 @@
 //! What can go wrong.
 
+use fastgrnn_export::ExportError;
 use std::io;
 use std::path::PathBuf;
 
@@ -82,9 +83,7 @@ pub enum BoardError {
         output: String,
     },
     /// An emulator that did not end.
-    #[error(
-        "{program} did not end within {seconds} s on the board {board}; fewer windows (--samples) take less"
-    )]
+    #[error("{program} did not end within {seconds} s on the board {board}")]
     Timeout {
         /// The emulator.
         program: &'static str,
@@ -152,11 +151,14 @@ pub enum BoardError {
         found: String,
     },
     /// A folder to keep files in that is there already.
-    #[error("{} is there already: give --keep another folder", path.display())]
+    #[error("the folder {} to keep files in exists already", path.display())]
     KeepExists {
         /// The folder.
         path: PathBuf,
     },
+    /// A model that cannot be written as C.
+    #[error(transparent)]
+    Export(#[from] ExportError),
     /// A file that could not be read or written.
     #[error("{}: {source}", path.display())]
     Io {

@@ -4,8 +4,9 @@
 use crate::BoardError;
 use crate::elf::{Elf, Sizes};
 use crate::files::FIRMWARE;
-use crate::spec::{Emulator, Memory, Spec};
+use crate::platform::{Platform, Runner, system_emulator};
 use crate::work::Work;
+use fastgrnn::device::MemoryMap;
 use fastgrnn_export::CSource;
 
 /// Everything is compiled so, the model included.
@@ -41,7 +42,7 @@ pub(crate) struct Firmware {
 /// linked.
 pub(crate) fn build(
     work: &Work,
-    spec: &Spec,
+    platform: &Platform,
     flag: &str,
     source: &CSource,
     fed: Fed,
@@ -52,16 +53,18 @@ pub(crate) fn build(
     check_tables(work, source)?;
     work.write_all(FIRMWARE)?;
     work.write_all(&[("model.h", &source.header), ("model.c", &source.source)])?;
-    let tools = Tools { work, spec, flag };
+    let tools = Tools { work, platform, flag };
     let model = tools.compile("model.c")?;
     let (app, feed) = match fed {
         Fed::Frames => ("app.c", "feed.c"),
         Fed::Sound => ("app_sound.c", "feed_sound.c"),
     };
-    let (feeding, start, always): (&[&str], &[&str], &[&str]) = match spec.emulator {
-        Emulator::Simavr => (&["feed_avr.c"], &[], &[]),
-        Emulator::Linux { .. } => (&[feed, "linux.c"], &["linux_start.c"], &["memory.c"]),
-        Emulator::Machine { start, .. } => (&[feed, "semihost.c"], &[], &["memory.c", start]),
+    let (feeding, start, always): (&[&str], &[&str], &[&str]) = match &platform.runner {
+        Runner::Simavr { .. } => (&["feed_avr.c"], &[], &[]),
+        Runner::LinuxProgram => (&[feed, "linux.c"], &["linux_start.c"], &["memory.c"]),
+        Runner::Machine(machine) => {
+            (&[feed, "semihost.c"], &[], &["memory.c", system_emulator(machine.system).startup])
+        }
     };
     let compile = |files: &[&str]| files.iter().map(|f| tools.compile(f)).collect::<Result<Vec<_>, _>>();
     let (feeding, start, always) = (compile(feeding)?, compile(start)?, compile(always)?);
@@ -83,10 +86,10 @@ pub(crate) fn build(
 
 /// Tables alone may be more than a board has, and more than its compiler takes.
 fn check_tables(work: &Work, source: &CSource) -> Result<(), BoardError> {
-    let facts = work.board.facts();
-    match facts.flash {
+    let info = work.board.info();
+    match info.flash {
         Some(available) if source.data_bytes > available => Err(BoardError::TooLarge {
-            name: facts.name,
+            name: info.name,
             memory: "flash",
             needed: source.data_bytes,
             available,
@@ -96,10 +99,10 @@ fn check_tables(work: &Work, source: &CSource) -> Result<(), BoardError> {
 }
 
 fn check_room(work: &Work, app: &Sizes) -> Result<(), BoardError> {
-    let facts = work.board.facts();
-    for (memory, needed, available) in [("flash", app.flash(), facts.flash), ("RAM", app.ram(), facts.ram)] {
+    let info = work.board.info();
+    for (memory, needed, available) in [("flash", app.flash(), info.flash), ("RAM", app.ram(), info.ram)] {
         if let Some(available) = available.filter(|&available| needed > available) {
-            return Err(BoardError::TooLarge { name: facts.name, memory, needed, available });
+            return Err(BoardError::TooLarge { name: info.name, memory, needed, available });
         }
     }
     Ok(())
@@ -108,7 +111,7 @@ fn check_room(work: &Work, app: &Sizes) -> Result<(), BoardError> {
 /// The cross compiler with the board's flags.
 struct Tools<'a> {
     work: &'a Work,
-    spec: &'a Spec,
+    platform: &'a Platform,
     flag: &'a str,
 }
 
@@ -116,8 +119,8 @@ impl Tools<'_> {
     /// Compiles a file of the folder; the object's name.
     fn compile(&self, file: &str) -> Result<String, BoardError> {
         let object = format!("{file}.o");
-        let mut args: Vec<&str> = [self.spec.arch, &[self.flag], &CHECKED].concat();
-        if !matches!(self.spec.emulator, Emulator::Simavr) {
+        let mut args: Vec<&str> = [self.target_flags(), &[self.flag], &CHECKED].concat();
+        if !self.platform.is_simavr() {
             args.push("-ffreestanding");
         }
         if file == "memory.c" {
@@ -132,22 +135,22 @@ impl Tools<'_> {
     /// Links objects. A `roomy` image has any size, so that it can be said how much too large one is;
     /// others must fit the emulated machine.
     fn link(&self, image: &str, objects: &[String], roomy: bool) -> Result<Sizes, BoardError> {
-        let mut args: Vec<String> = self.spec.arch.iter().map(|s| (*s).to_owned()).collect();
+        let mut args: Vec<String> = self.target_flags().iter().map(|s| (*s).to_owned()).collect();
         args.extend([self.flag.to_owned(), "-Wl,--gc-sections".to_owned()]);
-        match &self.spec.emulator {
-            Emulator::Simavr if roomy => {
+        match &self.platform.runner {
+            Runner::Simavr { .. } if roomy => {
                 let lengths = ["__TEXT_REGION_LENGTH__=8M", "__DATA_REGION_LENGTH__=64K"];
                 args.extend(lengths.map(|length| format!("-Wl,--defsym={length}")));
             }
-            Emulator::Simavr => {}
-            Emulator::Linux { .. } => args.extend(["-nostdlib", "-static", "-no-pie"].map(str::to_owned)),
-            Emulator::Machine { memory, .. } => {
+            Runner::Simavr { .. } => {}
+            Runner::LinuxProgram => args.extend(["-nostdlib", "-static", "-no-pie"].map(str::to_owned)),
+            Runner::Machine(machine) => {
                 args.extend(["-nostdlib", "-T", "bare.ld"].map(str::to_owned));
-                args.extend(places(memory, roomy));
+                args.extend(memory_symbols(&machine.memory, roomy));
             }
         }
         args.extend_from_slice(objects);
-        if !matches!(self.spec.emulator, Emulator::Simavr) {
+        if !self.platform.is_simavr() {
             args.push("-lgcc".to_owned());
         }
         args.extend(["-o".to_owned(), image.to_owned()]);
@@ -161,16 +164,20 @@ impl Tools<'_> {
         })
     }
 
+    fn target_flags(&self) -> &'static [&'static str] {
+        self.platform.info.compiler.target_flags
+    }
+
     fn run(&self, args: &[&str], what: &str) -> Result<(), BoardError> {
         let args: Vec<String> = args.iter().map(|s| (*s).to_owned()).collect();
-        self.work.build(self.spec.compiler, &args, what)
+        self.work.build(self.platform.compiler().0, &args, what)
     }
 
     fn too_small(&self, error: BoardError) -> BoardError {
         match error {
             BoardError::Build { output, board, .. } if output.contains("overflowed by") => {
                 let line = output.lines().find(|l| l.contains("overflowed by")).unwrap_or_default();
-                let machine = self.spec.emulator_name();
+                let machine = self.platform.emulator_name();
                 BoardError::EmulatorTooSmall { machine, board, output: line.to_owned() }
             }
             other => other,
@@ -178,8 +185,9 @@ impl Tools<'_> {
     }
 }
 
-/// Where the linker puts things.
-fn places(memory: &Memory, roomy: bool) -> Vec<String> {
+/// Linker symbols that say where the memories are.
+fn memory_symbols(memory: &MemoryMap, roomy: bool) -> Vec<String> {
+    // More than any program needs.
     const ROOM: u32 = 256 << 20;
     let size = |bytes| if roomy { ROOM } else { bytes };
     let ram = if roomy { memory.flash + ROOM } else { memory.ram };

@@ -12,14 +12,13 @@
 //! ```no_run
 //! use fastgrnn::device::Board;
 //! use fastgrnn::quantize::IntegerModel;
-//! use fastgrnn_boards::{Options, measure, outcomes};
-//! use fastgrnn_export::{COptions, c_source};
+//! use fastgrnn_boards::{Arithmetic, Inputs, Options, measure_model, outcomes};
 //! # fn of(model: IntegerModel, windows: Vec<Vec<i16>>) -> Result<(), Box<dyn std::error::Error>> {
-//! let options = COptions { name: "model".into(), ..COptions::default() };
-//! let source = c_source(&model.network, &options)?;
-//! let report = measure(Board::M0plus, &source, &windows, &outcomes(&model, &windows), &Options::default())?;
+//! let expected = outcomes(&model, &windows);
+//! let inputs = Inputs { windows: &windows, expected: &expected, recordings: &[] };
+//! let report = measure_model(Board::M0plus, &model, Arithmetic::Integer, &inputs, &Options::default())?;
 //! assert_eq!(report.mismatches, 0);
-//! println!("{:?} ms a window", report.ms_per_inference);
+//! println!("{:?} ms per window", report.ms_per_inference);
 //! # Ok(()) }
 //! ```
 
@@ -30,17 +29,21 @@ mod error;
 mod files;
 mod firmware;
 mod measure;
+mod model;
+mod optimization;
 mod outcome;
+mod platform;
 mod report;
 mod sound;
-mod spec;
 mod tools;
 mod work;
 
 pub use error::BoardError;
 pub use measure::{Options, has_wait_states, measure};
+pub use model::{Arithmetic, Inputs, measure_model};
+pub use optimization::{choose_optimization, default_optimization};
 pub use outcome::{Outcome, hash, outcomes, outcomes_of};
+pub use platform::missing_tools;
 pub use report::{BoardReport, Compare, Mismatch};
 pub use sound::{SoundReport, measure_sound};
-pub use spec::{favours, missing_tools};
 pub use tools::stop;

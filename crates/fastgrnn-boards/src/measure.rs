@@ -4,9 +4,10 @@ use crate::BoardError;
 use crate::counts::{Counts, Cycles};
 use crate::emulate::{How, Run, emulate};
 use crate::firmware::{Fed, Firmware, build};
+use crate::optimization::default_optimization;
 use crate::outcome::{Outcome, encode, hash};
+use crate::platform::{Platform, missing_tools};
 use crate::report::{BoardReport, Compare, mismatches};
-use crate::spec::{Emulator, Spec, missing_tools, spec};
 use crate::work::Work;
 use fastgrnn::device::Board;
 use fastgrnn_export::{CSource, Optimize};
@@ -18,7 +19,8 @@ use std::time::Duration;
 pub struct Options {
     /// Wait states of the flash; by default the board's own. A board without any takes none.
     pub wait_states: Option<u32>,
-    /// What the compiler optimises for; by default what [`favours`](crate::favours) says.
+    /// What the compiler optimises for; by default what
+    /// [`default_optimization`] returns for the board.
     pub optimize: Option<Optimize>,
     /// What must be the host's: every bit, or the class of each window, for code in floats.
     pub compare: Compare,
@@ -77,75 +79,65 @@ fn in_folder(
     expected: &[Outcome],
     options: &Options,
 ) -> Result<BoardReport, BoardError> {
-    let (board, spec) = (work.board, spec(work.board));
-    let optimize = options.optimize.unwrap_or(spec.favours);
-    let flag = spec.optimization(optimize);
-    let firmware = build(work, &spec, flag, source, Fed::Frames)?;
+    let (board, platform) = (work.board, Platform::new(work.board));
+    let flag = platform.optimization_flag(options.optimize.unwrap_or_else(|| default_optimization(board)));
+    let firmware = build(work, &platform, flag, source, Fed::Frames)?;
     if let Some((window, outcome)) =
         expected.iter().enumerate().find(|(_, o)| o.scores.len() != firmware.outputs)
     {
         return Err(BoardError::Outputs { window, found: outcome.scores.len(), outputs: firmware.outputs });
     }
     work.write("windows", &encode(windows, firmware.features)?)?;
-    let wait_states = wait_states(&spec).map(|own| options.wait_states.unwrap_or(own));
+    let wait_states = platform.wait_states().map(|own| options.wait_states.unwrap_or(own));
     let how = How { windows: windows.len(), wait_states: wait_states.unwrap_or(0), limit: options.limit };
-    let run = emulate(work, &spec, &firmware, &how)?;
+    let run = emulate(work, &platform, &firmware, &how)?;
     check_stack(board, &firmware, run.stack)?;
-    let report = report(board, &spec, &firmware, &run, expected, options.compare);
+    let report = report(&platform, &firmware, &run, expected, options.compare);
     let optimize = if source.optimize == Optimize::Speed { "speed" } else { "size" };
     Ok(BoardReport { optimize, compiler_flag: flag, wait_states, ..report })
 }
 
 /// Whether flash of the board has wait states, so that [`Options::wait_states`] changes something.
 pub fn has_wait_states(board: Board) -> bool {
-    wait_states(&spec(board)).is_some()
-}
-
-/// The board's own wait states; none where its flash has none or there is no model.
-pub(crate) fn wait_states(spec: &Spec) -> Option<u32> {
-    match &spec.emulator {
-        Emulator::Machine { cycles, .. } if cycles.flash != "none" => Some(cycles.wait_states),
-        _ => None,
-    }
+    Platform::new(board).wait_states().is_some()
 }
 
 /// Variables and stack share the RAM.
 pub(crate) fn check_stack(board: Board, firmware: &Firmware, stack: usize) -> Result<(), BoardError> {
-    let facts = board.facts();
+    let info = board.info();
     let needed = firmware.app.ram() + stack;
-    match facts.ram {
+    match info.ram {
         Some(available) if needed > available => {
-            Err(BoardError::TooLarge { name: facts.name, memory: "RAM", needed, available })
+            Err(BoardError::TooLarge { name: info.name, memory: "RAM", needed, available })
         }
         _ => Ok(()),
     }
 }
 
 fn report(
-    board: Board,
-    spec: &Spec,
+    platform: &Platform,
     firmware: &Firmware,
     run: &Run,
     expected: &[Outcome],
     compare: Compare,
 ) -> BoardReport {
-    let facts = board.facts();
+    let info = platform.info;
     let Counts { reset, step, classify } = run.counts;
     let windows = expected.len() as f64;
     let per_step = |sum: u64| if step.calls == 0 { 0.0 } else { sum as f64 / step.calls as f64 };
     let per_inference = |of: fn(&Cycles) -> u64| {
         (of(&reset.cycles) + of(&step.cycles) + of(&classify.cycles)) as f64 / windows
     };
-    let counted = spec.counts_only();
+    let counted = platform.counts_instructions_only();
     let cycles = |n: f64| (!counted).then_some(n);
-    let ms = |n: f64| facts.clock.filter(|_| !counted).map(|hz| n / f64::from(hz) * 1e3);
+    let ms = |n: f64| info.clock.filter(|_| !counted).map(|hz| n / f64::from(hz) * 1e3);
     let (count, first) = mismatches(expected, &run.outcomes, compare);
     let own = per_inference(|c| c.own);
     let zero_wait = per_inference(|c| c.zero_wait);
     let uncached = per_inference(|c| c.uncached);
     BoardReport {
-        board: facts.id,
-        name: facts.name,
+        board: info.id,
+        name: info.name,
         flash_bytes: firmware.app.flash().saturating_sub(firmware.empty.flash()),
         ram_static_bytes: firmware.app.ram().saturating_sub(firmware.empty.ram()),
         stack_bytes: run.stack,
@@ -154,10 +146,10 @@ fn report(
         cycles_per_inference: cycles(own),
         ms_per_step: ms(per_step(step.cycles.own)),
         ms_per_inference: ms(own),
-        measured_or_modelled: match spec.emulator {
-            _ if counted => "counted",
-            Emulator::Simavr => "measured",
-            _ => "modelled",
+        measured_or_modelled: match platform.is_simavr() {
+            true => "measured",
+            false if counted => "counted",
+            false => "modelled",
         },
         mismatches: count,
         first_mismatch: first,
@@ -167,7 +159,7 @@ fn report(
         instructions_per_inference: (reset.instructions + step.instructions + classify.instructions) as f64
             / windows,
         cycles_per_step_most: (!counted).then_some(step.most),
-        clock_hz: facts.clock,
+        clock_hz: info.clock,
         wait_states: None,
         cycles_per_step_zero_wait: cycles(per_step(step.cycles.zero_wait)),
         cycles_per_inference_zero_wait: cycles(zero_wait),
@@ -178,7 +170,7 @@ fn report(
         image_flash_bytes: firmware.app.flash(),
         optimize: "",
         compiler_flag: "",
-        emulator: spec.emulator_name(),
+        emulator: platform.emulator_name(),
         sound: None,
     }
 }

@@ -8,9 +8,10 @@
 use crate::counts::Counts;
 use crate::emulate::{How, emulate};
 use crate::firmware::{Fed, build};
-use crate::measure::{check_stack, measure, wait_states};
+use crate::measure::{check_stack, measure};
+use crate::optimization::default_optimization;
+use crate::platform::Platform;
 use crate::report::mismatches;
-use crate::spec::{Emulator, spec};
 use crate::work::Work;
 use crate::{BoardError, BoardReport, Compare, Mismatch, Options, outcomes};
 use fastgrnn::device::Board;
@@ -69,12 +70,12 @@ pub fn measure_sound(
     recordings: &[Vec<i16>],
     options: &Options,
 ) -> Result<SoundReport, BoardError> {
-    let own = spec(board);
-    let id = board.facts().id;
+    let platform = Platform::new(board);
+    let id = board.id();
     let Some(FrontEndInfo { table_bytes, ram_bytes, .. }) = source.front else {
         return Err(BoardError::NoSound { board: id, why: "the code was written without a front end" });
     };
-    if matches!(own.emulator, Emulator::Simavr) {
+    if platform.info.costs.front_end.is_none() {
         let why = "it has no room for the transform; features must come from elsewhere";
         return Err(BoardError::NoSound { board: id, why });
     }
@@ -83,12 +84,12 @@ pub fn measure_sound(
     let network = measure(board, source, &frames, &expected, &Options { keep: None, ..options.clone() })?;
 
     let work = Work::new(board)?;
-    let flag = own.optimization(options.optimize.unwrap_or(own.favours));
-    let firmware = build(&work, &own, flag, source, Fed::Sound)?;
+    let flag = platform.optimization_flag(options.optimize.unwrap_or_else(|| default_optimization(board)));
+    let firmware = build(&work, &platform, flag, source, Fed::Sound)?;
     work.write("windows", &encode(recordings))?;
-    let wait_states = wait_states(&own).map_or(0, |wait| options.wait_states.unwrap_or(wait));
+    let wait_states = platform.wait_states().map_or(0, |wait| options.wait_states.unwrap_or(wait));
     let how = How { windows: recordings.len(), wait_states, limit: options.limit };
-    let run = emulate(&work, &own, &firmware, &how)?;
+    let run = emulate(&work, &platform, &firmware, &how)?;
     if let Some(folder) = &options.keep {
         work.keep(&folder.with_extension("sound"))?;
     }
@@ -115,7 +116,7 @@ fn timed(board: Board, front: &Spec, counts: &Counts, network: &BoardReport) -> 
     let per_frame = |sum: u64| if frames == 0 { 0.0 } else { sum as f64 / frames as f64 };
     let cycles = network.cycles_per_step.map(|_| per_frame(counts.step.cycles.own));
     let front_end = cycles.zip(network.cycles_per_step).map(|(all, network)| all - network);
-    let ms = |cycles: Option<f64>| Some(cycles? / f64::from(board.facts().clock?) * 1e3);
+    let ms = |cycles: Option<f64>| Some(cycles? / f64::from(board.info().clock?) * 1e3);
     let between = front.hop() as f64 / f64::from(front.rate()) * 1e3;
     SoundReport {
         frames,

@@ -25,7 +25,7 @@ impl Work {
     }
 
     pub(crate) fn id(&self) -> &'static str {
-        self.board.facts().id
+        self.board.id()
     }
 
     pub(crate) fn folder(&self) -> &Path {

@@ -10,7 +10,9 @@ use fastgrnn::model::{Model, Task};
 use fastgrnn::net::Network;
 use fastgrnn::quantize::{IntegerModel, Options as Quantize, quantize};
 use fastgrnn::rng::Rng;
-use fastgrnn_boards::{BoardError, BoardReport, Options, Outcome, favours, hash, measure, outcomes};
+use fastgrnn_boards::{
+    BoardError, BoardReport, Options, Outcome, default_optimization, hash, measure, outcomes,
+};
 use fastgrnn_export::{COptions, CSource, Optimize, c_source};
 
 const FEATURES: usize = 4;
@@ -69,7 +71,12 @@ fn every_cell(board: Board) {
         agrees(board, &model, optimize, cell.name);
     }
     let below = Cell { update: Nonlinearity::Relu, ..Cell::new(CellKind::FastRnn, FEATURES, 6) };
-    agrees(board, &model(vec![below, Cell::new(CellKind::Lstm, 6, 5)], 99), favours(board), "two layers");
+    agrees(
+        board,
+        &model(vec![below, Cell::new(CellKind::Lstm, 6, 5)], 99),
+        default_optimization(board),
+        "two layers",
+    );
 }
 
 fn agrees(board: Board, model: &IntegerModel, optimize: Optimize, about: &str) {

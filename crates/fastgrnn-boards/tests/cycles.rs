@@ -33,7 +33,7 @@ fn check(board: Board, call_and_return: f64, cases: &[(&str, f64)]) {
     for (body, cycles) in cases {
         let Some(report) = step(board, body, None) else { return };
         let found = report.cycles_per_step_zero_wait.unwrap() - call_and_return;
-        assert_eq!(found, *cycles, "{} cycles of:\n{body}", board.facts().id);
+        assert_eq!(found, *cycles, "{} cycles of:\n{body}", board.id());
     }
 }
 

@@ -5,7 +5,7 @@ mod common;
 
 use common::runs;
 use fastgrnn::cells::{Cell, CellKind};
-use fastgrnn::device::{Board, Form, Load};
+use fastgrnn::device::{Board, CodeForm, Footprint};
 use fastgrnn::quantize::IntegerModel;
 use fastgrnn::random::RandomModel;
 use fastgrnn_boards::{Options, measure, outcomes};
@@ -35,13 +35,13 @@ fn what_is_derived_bounds_the_bytes_and_is_near_the_cycles() {
             let windows: Vec<Vec<i16>> =
                 vec![(0..10 * features).map(|i| ((i * 7_919) % 16_384) as i16 - 8_192).collect()];
             let expected = outcomes(&model, &windows);
-            for (form, optimize) in [(Form::Loops, Optimize::Size), (Form::Straight, Optimize::Speed)] {
-                let Some(derived) = Load::of_model(&model).in_form(board, form) else { continue };
+            for (form, optimize) in [(CodeForm::Loops, Optimize::Size), (CodeForm::Straight, Optimize::Speed)]
+            {
+                let Some(derived) = Footprint::of_model(&model).estimate_form(board, form) else { continue };
                 let source = c_source(&model.network, &COptions { optimize, ..COptions::default() }).unwrap();
                 let options = Options { optimize: Some(optimize), ..Options::default() };
                 let counted = measure(board, &source, &windows, &expected, &options).unwrap();
-                let about =
-                    format!("{name} on {} as {}: {derived:?} {counted:?}", board.facts().id, form.name());
+                let about = format!("{name} on {} as {}: {derived:?} {counted:?}", board.id(), form.name());
                 assert!(counted.flash_bytes <= derived.flash_bytes(), "{about}");
                 assert!(counted.stack_bytes <= derived.stack_bytes, "{about}");
                 let ram = counted.ram_static_bytes + counted.stack_bytes;

@@ -4,7 +4,7 @@ mod common;
 
 use common::{has, listening, skipped};
 use fastgrnn::cells::{CELLS, Cell, Nonlinearity};
-use fastgrnn::device::{Board, Estimate, Form, Load};
+use fastgrnn::device::{Board, CodeForm, Estimate, Footprint};
 use fastgrnn::quantize::IntegerModel;
 use fastgrnn::random::RandomModel;
 use fastgrnn_export::{COptions, Optimize, c_source};
@@ -104,9 +104,9 @@ fn models() -> Vec<(String, IntegerModel)> {
 
 fn check(about: &str, model: &IntegerModel, estimate: &Estimate, compiler: &Compiler, folder: &Path) {
     let (optimize, level) = match (estimate.form, compiler.board) {
-        (Form::Loops, Board::Uno) => (Optimize::Size, "-O2"),
-        (Form::Loops, _) => (Optimize::Size, "-Os"),
-        (Form::Straight, _) => (Optimize::Speed, "-O2"),
+        (CodeForm::Loops, Board::Uno) => (Optimize::Size, "-O2"),
+        (CodeForm::Loops, _) => (Optimize::Size, "-Os"),
+        (CodeForm::Straight, _) => (Optimize::Speed, "-O2"),
     };
     let options = COptions {
         optimize,
@@ -118,7 +118,7 @@ fn check(about: &str, model: &IntegerModel, estimate: &Estimate, compiler: &Comp
     std::fs::write(folder.join("model.h"), &source.header).unwrap();
     std::fs::write(folder.join("model.c"), &source.source).unwrap();
     let (flash, stack) = compiler.sizes(folder, level);
-    let about = format!("{} as {} of {about}", compiler.board.facts().id, estimate.form.name());
+    let about = format!("{} as {} of {about}", compiler.board.id(), estimate.form.name());
     let hears = source.front.filter(|_| compiler.board != Board::Uno);
     let data = source.data_bytes + hears.map_or(0, |front| front.table_bytes);
     assert!(data <= estimate.data_bytes, "{data} of data, {about}");
@@ -137,18 +137,18 @@ fn compiled_code_keeps_within_what_was_foretold() {
     let is_there = |c: &&Compiler| {
         let there = has(&format!("{}gcc", c.prefix));
         if !there {
-            skipped(&format!("bytes on {} were NOT compared with a compiler's", c.board.facts().id));
+            skipped(&format!("bytes on {} were NOT compared with a compiler's", c.board.id()));
         }
         there
     };
     let compilers: Vec<&Compiler> = COMPILERS.iter().filter(is_there).collect();
     for (about, model) in models() {
-        let load = Load::of_model(&model);
+        let footprint = Footprint::of_model(&model);
         for compiler in &compilers {
-            for form in [Form::Loops, Form::Straight] {
+            for form in [CodeForm::Loops, CodeForm::Straight] {
                 // Straight code of thousands of weights is minutes of a compiler's work.
-                let lengthy = form == Form::Straight && load.weights > 1_000;
-                if let Some(estimate) = load.in_form(compiler.board, form).filter(|_| !lengthy) {
+                let lengthy = form == CodeForm::Straight && footprint.weights > 1_000;
+                if let Some(estimate) = footprint.estimate_form(compiler.board, form).filter(|_| !lengthy) {
                     check(&about, &model, &estimate, compiler, folder.path());
                 }
             }

@@ -70,8 +70,9 @@ extern uint32_t accesses_len;
 
 /* The code, 16 bits at an address; 0 outside. */
 uint32_t code(uint32_t address);
-/* Chooses what is between the core and its flash, by name; 0 where there is no such. */
-int flash_choose(const char *name);
+/* Sets the memory between the core and its flash: `none`, `cache:SETS:WAYS:LINE:HOLDS_DATA` or
+   `prefetch:LINE`, where LINE is in bytes and HOLDS_DATA is 0 or 1. Returns 0 for anything else. */
+int flash_choose(const char *description);
 
 uint32_t thumb_size(uint32_t half);
 void cortexm_walk(const struct block *block, uint32_t from, uint32_t to, uint32_t next);

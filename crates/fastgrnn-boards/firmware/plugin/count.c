@@ -1,6 +1,6 @@
 /* A plugin of QEMU's that counts instructions and model cycles between pairs of addresses.
-   Arguments: core=NAME flash=NAME wait=N flash-start=A flash-end=A code=FILE code-at=A out=FILE
-   on0=A off0=A on1=A off1=A ...; `out` gets a line for each pair.
+   Arguments: core=NAME flash=DESCRIPTION (see core.h) wait=N flash-start=A flash-end=A code=FILE
+   code-at=A out=FILE on0=A off0=A on1=A off1=A ...; `out` gets a line for each pair.
    QEMU's header is not needed: its few functions that are used are declared here. They did not
    change from API version 1 (QEMU 7.2) to 4 (10.0); API_VERSION must be one that QEMU accepts.
 

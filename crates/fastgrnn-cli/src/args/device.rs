@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 use fastgrnn::cells::{CellKind, Nonlinearity};
 use fastgrnn::device::Board;
 use fastgrnn::train::Rank;
+use fastgrnn_boards::default_optimization;
 use fastgrnn_export::{Optimize, Target};
 use std::path::PathBuf;
 
@@ -62,8 +63,7 @@ pub struct NewArgs {
 pub struct BoardArgs {
     /// Integer model file
     pub model: PathBuf,
-    /// Boards, separated by commas: uno, m0plus, m3, m4, riscv32, aarch64 or all
-    #[arg(long = "board", value_name = "BOARD,…", value_delimiter = ',', value_parser = boards, required = true)]
+    #[arg(long = "board", help = boards_help(), value_name = "BOARD,…", value_delimiter = ',', value_parser = boards, required = true)]
     pub boards: Vec<Boards>,
     /// Recordings to run on: a known name, a file or a folder; labels need not be there
     #[arg(long, value_name = "NAME|PATH")]
@@ -83,8 +83,7 @@ pub struct BoardArgs {
     /// Wait states of the flash [default: the board's own]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=100))]
     pub wait_states: Option<u32>,
-    /// What matters more [default: size on the uno, speed elsewhere]
-    #[arg(long, value_enum)]
+    #[arg(long, help = optimize_help(), value_enum)]
     pub optimize: Option<OptimizeArg>,
     /// Soft-float code of the same network instead of integers; only classes are compared
     #[arg(long, conflicts_with = "optimize")]
@@ -94,6 +93,19 @@ pub struct BoardArgs {
     pub keep: Option<PathBuf>,
     #[command(flatten)]
     pub read: ReadArgs,
+}
+
+fn boards_help() -> String {
+    format!("Boards, separated by commas: {} or all", Board::known_ids())
+}
+
+fn optimize_help() -> String {
+    let small: Vec<&str> = Board::ALL
+        .into_iter()
+        .filter(|&board| default_optimization(board) == Optimize::Size)
+        .map(Board::id)
+        .collect();
+    format!("What matters more [default: size on {}, speed elsewhere]", small.join(" and "))
 }
 
 /// One board or all of them.
@@ -109,10 +121,7 @@ fn boards(name: &str) -> Result<Boards, String> {
     if name == "all" {
         return Ok(Boards::All);
     }
-    Board::from_id(name).map(Boards::One).ok_or_else(|| {
-        let known: Vec<&str> = Board::ALL.iter().map(|b| b.facts().id).collect();
-        format!("known boards: {}, all", known.join(", "))
-    })
+    Board::from_id(name).map(Boards::One).ok_or_else(|| format!("known boards: {}, all", Board::known_ids()))
 }
 
 /// What generated code and its compiler are to save.

@@ -8,32 +8,32 @@ use crate::misuse::misuse;
 use crate::table::{facts, table};
 use anyhow::{Context, anyhow};
 use fastgrnn::data::Sequences;
-use fastgrnn::device::{Board, Form, Load};
+use fastgrnn::device::Board;
 use fastgrnn::model::AnyModel;
 use fastgrnn::quantize::IntegerModel;
 use fastgrnn::report::count;
 use fastgrnn_boards::{
-    BoardError, BoardReport, Compare, Options, Outcome, favours, has_wait_states, hash, measure,
-    missing_tools, outcomes,
+    Arithmetic, BoardError, BoardReport, Inputs, Options, choose_optimization, has_wait_states, hash,
+    measure_model, missing_tools, outcomes,
 };
-use fastgrnn_export::{COptions, ExportError, Optimize, c_source, float_source};
+use fastgrnn_export::Optimize;
 use serde::Serialize;
 use std::path::Path;
 
-/// Windows that are run where nobody says.
+/// The default number of windows to run.
 const SAMPLES: usize = 100;
 
 #[derive(Serialize)]
 struct Answer<'a> {
     boards: Vec<BoardReport>,
-    /// Boards that were not named but included in `all`, and have no room.
+    /// Boards that `all` included and that have no room for the model.
     does_not_fit: Vec<Problem>,
-    /// Boards whose run failed, where others were asked for as well.
+    /// Boards whose run failed, when there were several.
     failed: Vec<Problem>,
     dataset: &'a str,
     split: &'a str,
     windows: usize,
-    /// `integer` or `float`, the boards' arithmetic. The host computes in integers.
+    /// `integer` or `float`: the arithmetic on the boards. The host computes in integers.
     arithmetic: &'static str,
     /// Hash of the host's scores.
     hash: String,
@@ -57,7 +57,8 @@ pub fn run(args: BoardArgs, console: Console) -> anyhow::Result<()> {
     model.model.check_dim(&part.x).with_context(|| format!("the model does not fit '{}'", args.dataset))?;
     let windows = windows(&model, &part.x, args.samples.map_or(SAMPLES, |n| n as usize));
     let expected = outcomes(&model, &windows);
-    let sound = board_sound::recordings(&model, &args.wav)?;
+    let recordings = board_sound::recordings(&model, &args.wav)?;
+    let arithmetic = if args.float { Arithmetic::Float } else { Arithmetic::Integer };
     let mut answer = Answer {
         boards: Vec::new(),
         does_not_fit: Vec::new(),
@@ -65,7 +66,7 @@ pub fn run(args: BoardArgs, console: Console) -> anyhow::Result<()> {
         dataset: &args.dataset,
         split: split.name(),
         windows: windows.len(),
-        arithmetic: if args.float { "float" } else { "integer" },
+        arithmetic: arithmetic.name(),
         hash: format!("{:016x}", hash(expected.iter().flat_map(|o| o.scores.iter().copied()))),
     };
     let named = |board: Board| args.boards.contains(&Boards::One(board));
@@ -74,46 +75,41 @@ pub fn run(args: BoardArgs, console: Console) -> anyhow::Result<()> {
     {
         return Err(misuse(format!(
             "--wait-states has no meaning for {}: there is no model of wait states for its flash; leave it out",
-            board.facts().id
+            board.id()
         )));
     }
     interrupt::end_boards();
+    let inputs = Inputs { windows: &windows, expected: &expected, recordings: &recordings };
     for &board in &boards {
-        let id = board.facts().id;
+        let id = board.id();
         console.note(&format!("{id}: {} windows of '{}'", windows.len(), args.dataset));
-        let mut optimize = args.optimize.map_or_else(|| suits(&model, board), Into::into);
-        let mut options = Options {
+        let options = Options {
             wait_states: args.wait_states.filter(|_| has_wait_states(board)),
-            optimize: Some(optimize),
-            compare: if args.float { Compare::Classes } else { Compare::Bits },
+            optimize: args.optimize.map(Into::into),
             keep: args.keep.as_ref().map(|folder| folder.join(id)),
             ..Options::default()
         };
-        let mut measured = on_board(&model, board, args.float, &windows, &expected, &options);
-        let too_large = matches!(measured, Err(Failure::Board(BoardError::TooLarge { .. })));
-        if too_large && args.optimize.is_none() && optimize == Optimize::Speed && !args.float {
-            optimize = Optimize::Size;
-            console.note(&format!("{id}: code for speed does not fit; code for size"));
-            options = Options { optimize: Some(optimize), keep: None, ..options };
-            measured = on_board(&model, board, args.float, &windows, &expected, &options);
-        }
+        let measured = measure_model(board, &model, arithmetic, &inputs, &options);
         if interrupt::is_asked() {
             return Err(anyhow!("interrupted; nothing was kept"));
         }
-        let measured = measured.and_then(|report| match &sound {
-            Some(sound) if !args.float => Ok(sound.heard(&model, board, report, &options)?),
-            _ => Ok(report),
-        });
         match measured {
-            Ok(report) => answer.boards.push(report),
-            Err(Failure::Board(error @ BoardError::TooLarge { .. })) if !named(board) => {
+            Ok(report) => {
+                let expected_speed =
+                    options.optimize.is_none() && choose_optimization(&model, board) == Optimize::Speed;
+                if expected_speed && report.optimize == "size" {
+                    console.note(&format!("{id}: code for speed does not fit; code for size"));
+                }
+                answer.boards.push(report);
+            }
+            Err(error @ BoardError::TooLarge { .. }) if !named(board) => {
                 answer.does_not_fit.push(Problem { board: id, why: error.to_string() });
             }
             // One board's failure does not take the others' figures away.
             Err(error) if boards.len() > 1 => {
-                answer.failed.push(Problem { board: id, why: anyhow::Error::from(error).to_string() });
+                answer.failed.push(Problem { board: id, why: with_flag(error).to_string() });
             }
-            Err(error) => return Err(error.into()),
+            Err(error) => return Err(with_flag(error)),
         }
     }
     console.answer(&answer, || describe(&answer))?;
@@ -130,37 +126,17 @@ pub fn run(args: BoardArgs, console: Console) -> anyhow::Result<()> {
     if args.float { Ok(()) } else { agreed(&answer.boards) }
 }
 
-/// What suits a network on a board: straight code where the board takes it and has room.
-fn suits(model: &IntegerModel, board: Board) -> Optimize {
-    match Load::of_model(model).on(board).form {
-        Form::Straight => favours(board),
-        Form::Loops => Optimize::Size,
-    }
+/// The error with the flag that helps, where there is one.
+fn with_flag(error: BoardError) -> anyhow::Error {
+    let hint = match &error {
+        BoardError::Timeout { .. } => "fewer windows take less time: --samples",
+        BoardError::KeepExists { .. } => "name another folder with --keep",
+        _ => return error.into(),
+    };
+    anyhow!("{error}; {hint}")
 }
 
-/// Why a board has no figures.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum Failure {
-    #[error(transparent)]
-    Board(#[from] BoardError),
-    #[error(transparent)]
-    Export(#[from] ExportError),
-}
-
-fn on_board(
-    model: &IntegerModel,
-    board: Board,
-    float: bool,
-    windows: &[Vec<i16>],
-    expected: &[Outcome],
-    options: &Options,
-) -> Result<BoardReport, Failure> {
-    let c = COptions { optimize: options.optimize.unwrap_or_default(), ..COptions::default() };
-    let source = if float { float_source(&model.network, &c) } else { c_source(&model.network, &c) };
-    Ok(measure(board, &source?, windows, expected, options)?)
-}
-
-/// The model, which must be one of integers.
+/// Reads the model, which must be an integer model.
 fn integer(path: &Path) -> anyhow::Result<Box<IntegerModel>> {
     match model::load(path)? {
         AnyModel::Integer(model) => Ok(model),

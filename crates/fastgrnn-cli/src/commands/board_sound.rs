@@ -1,29 +1,20 @@
-//! The part of `fastgrnn board` that feeds sound to models that listen.
+//! The part of `fastgrnn board` that feeds sound to models with an audio front end.
 
-use super::board::Failure;
 use crate::misuse::misuse;
 use crate::table::table;
 use fastgrnn::audio;
-use fastgrnn::device::Board;
-use fastgrnn::features::Spec;
 use fastgrnn::quantize::IntegerModel;
 use fastgrnn::report::count;
 use fastgrnn::rng::Rng;
-use fastgrnn_boards::{BoardReport, Options, SoundReport, measure_sound};
-use fastgrnn_export::{COptions, c_source};
+use fastgrnn_boards::{BoardReport, SoundReport};
 use std::path::PathBuf;
 
-/// Recordings at the front end's rate.
-pub struct Sound {
-    front: Spec,
-    recordings: Vec<Vec<i16>>,
-}
-
-/// What a model that listens is fed: the files, or noise that grows from a whisper to full scale.
-pub fn recordings(model: &IntegerModel, files: &[PathBuf]) -> anyhow::Result<Option<Sound>> {
+/// The recordings, at the front end's rate, that a model with an audio front end is fed: those in the
+/// files, or noise that grows from a whisper to full scale. Empty for other models.
+pub fn recordings(model: &IntegerModel, files: &[PathBuf]) -> anyhow::Result<Vec<Vec<i16>>> {
     let Some(front) = model.front() else {
         return match files {
-            [] => Ok(None),
+            [] => Ok(Vec::new()),
             _ => Err(misuse("--wav is for models that listen; this one has no audio front end".to_owned())),
         };
     };
@@ -37,34 +28,10 @@ pub fn recordings(model: &IntegerModel, files: &[PathBuf]) -> anyhow::Result<Opt
         };
         recordings.push((0..samples).map(noise).collect());
     }
-    Ok(Some(Sound { front, recordings }))
+    Ok(recordings)
 }
 
-impl Sound {
-    /// `report` with what the board makes of the sound. An AVR is not fed any: it has no front end.
-    pub(super) fn heard(
-        &self,
-        model: &IntegerModel,
-        board: Board,
-        report: BoardReport,
-        options: &Options,
-    ) -> Result<BoardReport, Failure> {
-        if board == Board::Uno {
-            return Ok(report);
-        }
-        let c = COptions {
-            optimize: options.optimize.unwrap_or_default(),
-            front: Some(self.front),
-            detector: None,
-            ..COptions::default()
-        };
-        let source = c_source(&model.network, &c)?;
-        let sound = measure_sound(board, model, &self.front, &source, &self.recordings, options)?;
-        Ok(BoardReport { sound: Some(sound), ..report })
-    }
-}
-
-/// A table of the boards that were fed sound; nothing where none was.
+/// A table of the boards that were fed sound; empty where none was.
 pub fn describe(boards: &[BoardReport]) -> String {
     let row = |board: &BoardReport, sound: &SoundReport| {
         let cycles = |n: Option<f64>| n.map_or("-".to_owned(), |n| count(n.round() as u64));

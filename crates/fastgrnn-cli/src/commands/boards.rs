@@ -1,12 +1,12 @@
-//! Which boards a model fits, by arithmetic alone.
+//! Which boards a model fits, by estimates alone.
 
 use crate::table::table;
-use fastgrnn::device::{Board, Estimate, Load};
+use fastgrnn::device::{Board, Estimate, Footprint};
 use fastgrnn::quantize::IntegerModel;
 use fastgrnn::report::{count, number};
 use serde::Serialize;
 
-/// A model on a board. Nothing here is measured: `fastgrnn board` does that.
+/// The estimate of a model on a board. `fastgrnn board` measures.
 #[derive(Serialize)]
 pub struct Row {
     board: &'static str,
@@ -34,19 +34,19 @@ pub struct Row {
     ms_per_inference: Option<f64>,
 }
 
-/// The model on every board.
+/// The estimates of the model on every board.
 pub fn rows(model: &IntegerModel) -> Vec<Row> {
-    let load = Load::of_model(model);
-    Board::ALL.into_iter().map(|board| row(&load.on(board), model.model.steps)).collect()
+    let footprint = Footprint::of_model(model);
+    Board::ALL.into_iter().map(|board| row(&footprint.estimate(board), model.model.steps)).collect()
 }
 
 fn row(e: &Estimate, steps: usize) -> Row {
-    let facts = e.board.facts();
+    let info = e.board.info();
     Row {
-        board: facts.id,
-        name: facts.name,
+        board: info.id,
+        name: info.name,
         fits: e.fits(),
-        short: e.short(),
+        short: e.shortages(),
         how: "derived",
         form: e.form.name(),
         flash_bytes: e.flash_bytes(),
@@ -64,7 +64,7 @@ fn row(e: &Estimate, steps: usize) -> Row {
     }
 }
 
-/// The same for people.
+/// The estimates as a table.
 pub fn describe(model: &IntegerModel) -> String {
     let ms = |v: Option<f64>| v.map_or("-".to_owned(), number);
     let of = |used: usize, left: Option<usize>| match left {

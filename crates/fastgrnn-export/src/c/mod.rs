@@ -16,7 +16,7 @@ mod text;
 mod update;
 
 use crate::ExportError;
-use fastgrnn::device::MOST_STRAIGHT;
+use fastgrnn::device::MAX_STRAIGHT_WEIGHTS;
 use fastgrnn::features::Spec;
 use fastgrnn::quantize::{Detector, IntegerNetwork};
 use helpers::Helpers;
@@ -32,7 +32,7 @@ pub enum Optimize {
     #[default]
     Size,
     /// Few cycles: weights are constants in straight code, three to four times the flash. A network
-    /// of more than [`MOST_STRAIGHT`](fastgrnn::device::MOST_STRAIGHT) weights is written as loops all the same.
+    /// of more than [`MAX_STRAIGHT_WEIGHTS`] weights is written as loops all the same.
     Speed,
 }
 
@@ -119,7 +119,7 @@ pub fn c_source(network: &IntegerNetwork, options: &COptions) -> Result<CSource,
     let name = name.as_str();
     let weights: usize =
         network.layers.iter().flat_map(|l| l.w.matrices().chain(l.u.matrices())).map(|m| m.nonzero()).sum();
-    let straight = options.optimize == Optimize::Speed && weights <= MOST_STRAIGHT;
+    let straight = options.optimize == Optimize::Speed && weights <= MAX_STRAIGHT_WEIGHTS;
 
     let features = network.input.factors.len();
     if let Some(spec) = options.front.filter(|spec| spec.dim() != features) {

@@ -2,7 +2,7 @@
 
 use super::{Parts, sound};
 use crate::plain::markdown;
-use fastgrnn::device::{Board, Form, Load};
+use fastgrnn::device::{Board, CodeForm, Footprint};
 use fastgrnn::model::Task;
 use fastgrnn::report::{count, number};
 use fastgrnn_runtime::int::Meaning;
@@ -155,14 +155,14 @@ fn boards(parts: &Parts) -> String {
     if parts.facts.arithmetic == "float" || ["rust", "wasm"].contains(&parts.facts.target) {
         return String::new();
     }
-    let load = Load::of_model(parts.model);
-    let form = if parts.straight { Form::Straight } else { Form::Loops };
+    let footprint = Footprint::of_model(parts.model);
+    let form = if parts.straight { CodeForm::Straight } else { CodeForm::Loops };
     let row = |board: Board| {
-        let estimate = load.in_form(board, form)?;
+        let estimate = footprint.estimate_form(board, form)?;
         let ms = estimate.ms_per_step().map_or("–".to_owned(), number);
         let fits = if estimate.fits() { "yes" } else { "no" };
         let (flash, ram) = (count(estimate.flash_bytes() as u64), count(estimate.ram_bytes() as u64));
-        Some(format!("| {} | {flash} | {ram} | {ms} | {fits} |\n", board.facts().name))
+        Some(format!("| {} | {flash} | {ram} | {ms} | {fits} |\n", board.info().name))
     };
     let rows: String = Board::ALL.into_iter().filter_map(row).collect();
     if rows.is_empty() {

@@ -1,21 +1,21 @@
-//! A network on a board, before anything is built.
+//! An estimate of what a network takes on a board, before anything is built.
 
-use super::costs::{Cycles, bytes, front, loops, others, straight};
-use super::{Board, Load};
+use super::costs::CodeCosts;
+use super::{Board, Footprint};
 use serde::{Deserialize, Serialize};
 
 /// How generated code multiplies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Form {
-    /// Weights are tables, products are loops: the least flash.
+pub enum CodeForm {
+    /// Weights are in tables and products are loops, which takes the least flash.
     Loops,
-    /// Weights are constants in straight code: the fewest cycles.
+    /// Weights are constants in straight-line code, which takes the fewest cycles.
     Straight,
 }
 
-impl Form {
-    /// The name in answers.
+impl CodeForm {
+    /// The name in JSON and tables.
     pub fn name(self) -> &'static str {
         match self {
             Self::Loops => "loops",
@@ -24,30 +24,32 @@ impl Form {
     }
 }
 
-/// Weights that are at most written as straight code: beyond, compilers take minutes for it.
-pub const MOST_STRAIGHT: usize = 4_096;
+/// The most weights that the exporter writes as straight-line code; compilers take minutes for more.
+///
+/// The limit is the exporter's, but it is defined here because an estimate must predict which form
+/// the exporter will write, and the exporter depends on this crate.
+pub const MAX_STRAIGHT_WEIGHTS: usize = 4_096;
 
-/// What a network takes on one board, derived from its shape: bounds of flash and RAM, a model of
-/// time.
+/// What a network takes on one board, derived from its shape: upper bounds of flash and RAM, and a
+/// model of the time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     /// The board.
     pub board: Board,
     /// How the code multiplies.
-    pub form: Form,
+    pub form: CodeForm,
     /// Bytes of constant data in flash.
     pub data_bytes: usize,
     /// Bytes of code in flash.
     pub code_bytes: usize,
-    /// Bytes of RAM for states, one frame of counts and the scores; of a model that listens, for the
-    /// front end's buffers as well.
+    /// Bytes of RAM for states, one frame of counts and the scores, and for the buffers of an audio
+    /// front end if there is one.
     pub static_bytes: usize,
     /// Bytes of RAM for buffers of a step and for calls.
     pub stack_bytes: usize,
-    /// Bytes of flash that are left to a network, once what surrounds it has its own; `None` where
-    /// flash is no limit.
+    /// Bytes of flash that the board's own code leaves to a network; `None` where flash is no limit.
     pub flash_left: Option<usize>,
-    /// Bytes of RAM, likewise.
+    /// Bytes of RAM that the board's own code leaves to a network; `None` where RAM is no limit.
     pub ram_left: Option<usize>,
     /// Cycles of a step.
     pub cycles_per_step: u64,
@@ -55,67 +57,77 @@ pub struct Estimate {
     pub cycles_to_classify: u64,
 }
 
-impl Load {
-    /// This load in one form; `None` where the board has no such form or the network is too large
-    /// for it.
-    pub fn in_form(&self, board: Board, form: Form) -> Option<Estimate> {
+impl Footprint {
+    /// The estimate for one form of code; `None` where the board is never given this form or the
+    /// network has too many weights for it.
+    pub fn estimate_form(&self, board: Board, form: CodeForm) -> Option<Estimate> {
         match form {
-            Form::Loops => Some(self.in_loops(board)),
-            Form::Straight if self.weights > MOST_STRAIGHT => None,
-            Form::Straight => straight(board).map(|cycles| self.estimate(board, form, &cycles)),
+            CodeForm::Loops => Some(self.estimate_loops(board)),
+            CodeForm::Straight if self.weights > MAX_STRAIGHT_WEIGHTS => None,
+            CodeForm::Straight => {
+                let costs = board.info().costs.straight.as_ref()?;
+                Some(self.estimate_with(board, form, costs))
+            }
         }
     }
 
-    /// This load as it would be built: straight code where that fits, else loops.
-    pub fn on(&self, board: Board) -> Estimate {
-        let straight = self.in_form(board, Form::Straight).filter(Estimate::fits);
-        straight.unwrap_or_else(|| self.in_loops(board))
+    /// The estimate for the form of code that would be built: straight-line code where that fits,
+    /// otherwise loops.
+    pub fn estimate(&self, board: Board) -> Estimate {
+        let straight = self.estimate_form(board, CodeForm::Straight).filter(Estimate::fits);
+        straight.unwrap_or_else(|| self.estimate_loops(board))
     }
 
-    /// This load in the form that every board has.
-    pub(super) fn in_loops(&self, board: Board) -> Estimate {
-        self.estimate(board, Form::Loops, &loops(board))
+    /// The estimate for loops, the form that every board has.
+    pub(super) fn estimate_loops(&self, board: Board) -> Estimate {
+        self.estimate_with(board, CodeForm::Loops, &board.info().costs.loops)
     }
 
-    fn estimate(&self, board: Board, form: Form, cycles: &Cycles) -> Estimate {
-        let (facts, bytes, [others_flash, others_ram]) = (board.facts(), bytes(board, form), others(board));
-        // Straight code takes whole words and keeps the sums of all units at once.
+    fn estimate_with(&self, board: Board, form: CodeForm, costs: &CodeCosts) -> Estimate {
+        let info = board.info();
+        let (bytes, cycles) = (costs.bytes, costs.cycles);
+        // Straight-line code takes whole words and keeps the sums of all units at once.
         let (tables, buffers) = match form {
-            Form::Loops => (self.matrix_bytes, 2 * (self.inputs + self.between + self.next) + 4 * 5),
-            Form::Straight => (0, 4 * (self.inputs + self.between + self.sums) + 2 * self.next),
+            CodeForm::Loops => (self.matrix_bytes, 2 * (self.inputs + self.between + self.next) + 4 * 5),
+            CodeForm::Straight => (0, 4 * (self.inputs + self.between + self.sums) + 2 * self.next),
         };
         let [listed, dense] = match form {
-            Form::Loops => [self.listed, self.dense],
-            Form::Straight => [self.weights, 0],
+            CodeForm::Loops => [self.listed, self.dense],
+            CodeForm::Straight => [self.weights, 0],
         };
-        let [front_code, detector_code, front_stack] = if self.front_ram > 0 { front(board) } else { [0; 3] };
-        let hears = usize::from(front_code > 0);
+        let has_audio = self.front_ram > 0;
+        let front_end = info.costs.front_end.filter(|_| has_audio);
+        let detector_code = if has_audio && self.detects { info.costs.detector_code } else { 0 };
         // Scores and what each class is worth.
         let detector_stack = if self.detects { 8 * self.outputs + 64 } else { 0 };
         let step = [
-            (cycles.mac, listed),
-            (cycles.dense, dense),
+            (cycles.weight, listed),
+            (cycles.dense_weight, dense),
             (cycles.row, self.rows),
             (cycles.curve, self.curves),
-            (cycles.smooth, self.smooth_curves),
+            (cycles.smooth_curve, self.smooth_curves),
             (cycles.input, self.inputs),
         ];
-        let decision = [(cycles.head, self.head), (cycles.output, self.outputs)];
+        let decision = [(cycles.head_weight, self.head), (cycles.output, self.outputs)];
         Estimate {
             board,
             form,
-            data_bytes: tables + self.other_bytes + hears * self.front_data,
-            code_bytes: bytes.code
+            data_bytes: tables + self.other_bytes + front_end.map_or(0, |_| self.front_data),
+            code_bytes: bytes.base
                 + bytes.layer * self.layers
                 + bytes.weight * self.weights
                 + bytes.row * self.rows
-                + front_code
-                + if self.detects { detector_code } else { 0 },
+                + front_end.map_or(0, |costs| costs.code)
+                + detector_code,
             // The decision and alignment take a few more.
-            static_bytes: self.state_bytes + 2 * self.inputs + 4 * self.outputs + 8 + hears * self.front_ram,
-            stack_bytes: buffers + bytes.stack + front_stack + detector_stack,
-            flash_left: facts.flash.map(|flash| flash.saturating_sub(others_flash)),
-            ram_left: facts.ram.map(|ram| ram.saturating_sub(others_ram)),
+            static_bytes: self.state_bytes
+                + 2 * self.inputs
+                + 4 * self.outputs
+                + 8
+                + front_end.map_or(0, |_| self.front_ram),
+            stack_bytes: buffers + bytes.stack + front_end.map_or(0, |costs| costs.stack) + detector_stack,
+            flash_left: info.flash.map(|flash| flash.saturating_sub(info.overhead.flash)),
+            ram_left: info.ram.map(|ram| ram.saturating_sub(info.overhead.ram)),
             cycles_per_step: total(&step),
             cycles_to_classify: total(&decision),
         }
@@ -144,32 +156,32 @@ impl Estimate {
             && self.ram_left.is_none_or(|left| self.ram_bytes() <= left)
     }
 
-    /// Milliseconds of a step; `None` on boards without a clock.
+    /// Milliseconds of a step; `None` for boards without a clock.
     pub fn ms_per_step(&self) -> Option<f64> {
         self.ms(self.cycles_per_step)
     }
 
-    /// Cycles of a whole sequence of `steps` steps and its decision.
+    /// Cycles of a whole sequence of `steps` steps and the decision at its end.
     pub fn cycles_per_inference(&self, steps: usize) -> u64 {
         self.cycles_per_step.saturating_mul(steps as u64).saturating_add(self.cycles_to_classify)
     }
 
-    /// The same in milliseconds.
+    /// Milliseconds of a whole sequence and its decision; `None` for boards without a clock.
     pub fn ms_per_inference(&self, steps: usize) -> Option<f64> {
         self.ms(self.cycles_per_inference(steps))
     }
 
     fn ms(&self, cycles: u64) -> Option<f64> {
-        self.board.facts().clock.map(|clock| 1e3 * cycles as f64 / f64::from(clock))
+        self.board.info().clock.map(|clock| 1e3 * cycles as f64 / f64::from(clock))
     }
 
-    /// What is short, for people; empty where it fits.
-    pub fn short(&self) -> Vec<String> {
+    /// How many bytes of which memory are missing, as text; empty where the network fits.
+    pub fn shortages(&self) -> Vec<String> {
         let what = [("flash", self.flash_bytes(), self.flash_left), ("RAM", self.ram_bytes(), self.ram_left)];
-        let short = what.into_iter().filter_map(|(what, needed, left)| {
+        let missing = what.into_iter().filter_map(|(what, needed, left)| {
             let left = left.filter(|&left| needed > left)?;
             Some(format!("{} bytes of {what}", needed - left))
         });
-        short.collect()
+        missing.collect()
     }
 }

@@ -1,29 +1,31 @@
-//! What the audio front end of a model that listens takes beside its network.
+//! What an audio front end takes in addition to its network.
 
-use super::Load;
+use super::Footprint;
 use fastgrnn_data::features::{Spec, Tables};
 
-impl Load {
-    /// The same network behind the front end `spec`, with a detector of `keywords` classes or none.
+impl Footprint {
+    /// The footprint with the audio front end `spec`, and with a detector of `keywords` classes if there
+    /// is one.
     ///
-    /// An Uno has no room for a front end and takes frames of features: only a detector is added there.
+    /// A board without room for a front end, such as an Uno, takes frames of features: only the
+    /// detector is added there.
     ///
     /// ```
     /// use fastgrnn_core::cells::{Cell, CellKind};
-    /// use fastgrnn_model::device::{Board, Load};
+    /// use fastgrnn_model::device::{Board, Footprint};
     /// use fastgrnn_data::features::Spec;
     /// use fastgrnn_core::net::{Network, View};
     /// let spec = Spec::default();
     /// let network = Network::new(vec![Cell::new(CellKind::FastGrnn, spec.dim(), 20)], 4);
-    /// let load = Load::of(&network, View::len);
-    /// let listening = load.listening(&spec, None);
-    /// let more = |board| listening.on(board).ram_bytes() - load.on(board).ram_bytes();
+    /// let network = Footprint::of(&network, View::len);
+    /// let whole = network.with_front_end(&spec, None);
+    /// let more = |board| whole.estimate(board).ram_bytes() - network.estimate(board).ram_bytes();
     /// assert!(more(Board::M0plus) > 2_800 && more(Board::Uno) == 0);
     /// ```
-    pub fn listening(self, spec: &Spec, keywords: Option<usize>) -> Self {
+    pub fn with_front_end(self, spec: &Spec, keywords: Option<usize>) -> Self {
         let tables = Tables::new(spec);
         let view = tables.view();
-        // Sums, counters, what was heard, and padding.
+        // Sums, counters, the last detection, and padding.
         let detector = keywords.map_or(0, |n| 4 * n + 16);
         let class_list = keywords.map_or(0, |n| if n > 1 { 2 * n } else { 0 });
         Self {
@@ -36,8 +38,9 @@ impl Load {
     }
 }
 
-/// Bytes of the generated tables: pairs of the window, the order of the transform's input, its turns
-/// in the order of their use, the filters, the logarithm's table and the cosine transform.
+/// Bytes of the generated tables: pairs of window values, the order of the transform's input, its
+/// twiddle factors in the order of their use, the filters, the logarithm's table and the cosine
+/// transform.
 fn table_bytes(spec: &Spec, window: usize, cosines: usize) -> usize {
     let points = spec.fft() / 2;
     let place = if points <= 256 { 1 } else { 2 };

@@ -1,14 +1,14 @@
-//! Holding a network to a board, or to numbers, before it is trained.
+//! Limits on the memory and time of a network, checked before it is trained.
 
-use super::{Board, Estimate, Form, Load};
+use super::{Board, CodeForm, Estimate, Footprint};
 use fastgrnn_core::format::{count, number};
 
-/// What a network may take.
+/// Limits on what a network may take on a board.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Limits {
     /// A board whose memory it must fit.
     pub fit: Option<Board>,
-    /// The board whose code and clock the numbers below are about; `fit` says it, too.
+    /// The board whose code and clock the limits below refer to, if it is not already named by `fit`.
     pub board: Option<Board>,
     /// Most bytes of flash: tables and code.
     pub max_flash: Option<usize>,
@@ -18,41 +18,41 @@ pub struct Limits {
     pub max_ms: Option<f64>,
 }
 
-/// Limits that make no sense.
+/// Why limits are invalid.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum LimitsError {
-    /// Two boards.
-    #[error("fit = {} and board = {}: these are two boards; leave one out", fit.facts().id, board.facts().id)]
+    /// `fit` and `board` name different boards.
+    #[error("fit = {} and board = {}: these are two boards; leave one out", fit.id(), board.id())]
     TwoBoards {
-        /// One.
+        /// The value of `fit`.
         fit: Board,
-        /// The other.
+        /// The value of `board`.
         board: Board,
     },
-    /// A board, but nothing to hold a network to.
+    /// A board is named without any limit.
     #[error(
         "board = {}: nothing is limited on it; use fit for its own memory, or add max-flash, max-ram or max-ms",
-        board.facts().id
+        board.id()
     )]
     Nothing {
         /// The board.
         board: Board,
     },
-    /// Milliseconds of nobody's clock.
-    #[error("max-ms = {0}: milliseconds are a board's; name it with board or fit")]
+    /// A time limit without a board.
+    #[error("max-ms = {0}: a time limit needs a board; name it with board or fit")]
     NoBoard(
         /// The limit.
         f64,
     ),
-    /// A board without a clock.
-    #[error("max-ms = {max_ms}: {} has no milliseconds here; leave it out or choose another board", board.facts().id)]
+    /// A time limit on a board without a clock.
+    #[error("max-ms = {max_ms}: times of the board {} are not known; leave max-ms out or choose another board", board.id())]
     NoClock {
         /// The limit.
         max_ms: f64,
         /// The board.
         board: Board,
     },
-    /// A time that is none.
+    /// A time limit that is not a positive number.
     #[error("max-ms = {0}: it must be a number above 0")]
     Time(
         /// The limit.
@@ -66,12 +66,12 @@ impl Limits {
         *self == Self::default()
     }
 
-    /// The board that the limits are about, if they are about one.
-    pub fn named(&self) -> Option<Board> {
+    /// The board that the limits name, if any.
+    pub fn named_board(&self) -> Option<Board> {
         self.fit.or(self.board)
     }
 
-    /// Refuses limits that contradict each other.
+    /// Returns an error for limits that contradict each other.
     ///
     /// ```
     /// use fastgrnn_model::device::{Board, Limits};
@@ -91,37 +91,41 @@ impl Limits {
         if !(max_ms > 0.0 && max_ms.is_finite()) {
             return Err(LimitsError::Time(max_ms));
         }
-        match self.named() {
+        match self.named_board() {
             None => Err(LimitsError::NoBoard(max_ms)),
-            Some(board) if board.facts().clock.is_none() => Err(LimitsError::NoClock { max_ms, board }),
+            Some(board) if board.info().clock.is_none() => Err(LimitsError::NoClock { max_ms, board }),
             Some(_) => Ok(()),
         }
     }
 
-    /// Whether a network keeps to the limits on sequences of `steps` steps.
-    pub fn admit(&self, load: &Load, steps: usize) -> bool {
-        self.boards().iter().all(|&board| self.form_on(load, board, steps).is_some())
+    /// Whether a network is within the limits on sequences of `steps` steps.
+    pub fn allow(&self, network: &Footprint, steps: usize) -> bool {
+        self.boards().iter().all(|&board| self.form_on(network, board, steps).is_some())
     }
 
-    /// What is too much, for people; empty if nothing is.
+    /// Which limits are exceeded and by how much, as text; empty if none is.
     ///
-    /// Without a board, the one on which the network takes most is taken.
-    pub fn excess(&self, load: &Load, steps: usize) -> Vec<String> {
-        let over = self.boards().into_iter().filter(|&board| self.form_on(load, board, steps).is_none());
-        let taken = |board: &Board| load.in_loops(*board).ram_bytes() + load.in_loops(*board).flash_bytes();
+    /// If no board is named, the text is about the board on which the network takes most.
+    pub fn excess(&self, network: &Footprint, steps: usize) -> Vec<String> {
+        let over = self.boards().into_iter().filter(|&board| self.form_on(network, board, steps).is_none());
+        let taken = |board: &Board| {
+            let estimate = network.estimate_loops(*board);
+            estimate.ram_bytes() + estimate.flash_bytes()
+        };
         let Some(board) = over.max_by_key(taken) else { return Vec::new() };
-        let (small, fast) = (load.in_loops(board), load.in_form(board, Form::Straight));
+        let small = network.estimate_loops(board);
+        let fast = network.estimate_form(board, CodeForm::Straight);
         let mut excess = self.memory_excess(&small);
         if excess.is_empty()
             && let Some(max_ms) = self.max_ms
         {
-            // Loops fit, so time is short, or straight code would make it but does not fit.
+            // Loops fit, so they are too slow, and straight-line code is too slow or does not fit.
             let ms = |e: &Estimate| number(e.ms_per_inference(steps).unwrap_or_default());
             let mut text = format!(
                 "takes about {} ms for a sequence of {} steps on {}, max-ms allows {} with a quarter to spare",
                 ms(&small),
                 count(steps as u64),
-                board.short_name(),
+                board.info().short_name,
                 number(max_ms)
             );
             if let Some(fast) = fast.filter(|fast| !self.memory_excess(fast).is_empty()) {
@@ -135,18 +139,20 @@ impl Limits {
         excess
     }
 
-    /// The boards that a network is held to.
+    /// The boards on which the limits must be kept.
     fn boards(&self) -> Vec<Board> {
-        match (self.named(), self.is_empty()) {
+        match (self.named_board(), self.is_empty()) {
             (Some(board), _) => vec![board],
             (None, true) => Vec::new(),
             (None, false) => Board::ALL.to_vec(),
         }
     }
 
-    /// The network in a form that keeps to the limits.
-    fn form_on(&self, load: &Load, board: Board, steps: usize) -> Option<Estimate> {
-        let forms = [Form::Straight, Form::Loops].into_iter().filter_map(|form| load.in_form(board, form));
+    /// The estimate of the first form of code that is within the limits.
+    fn form_on(&self, network: &Footprint, board: Board, steps: usize) -> Option<Estimate> {
+        let forms = [CodeForm::Straight, CodeForm::Loops]
+            .into_iter()
+            .filter_map(|form| network.estimate_form(board, form));
         let in_time = |e: &Estimate| match (self.max_ms, e.ms_per_inference(steps)) {
             (Some(most), Some(ms)) => MARGIN * ms <= most,
             _ => true,
@@ -155,10 +161,10 @@ impl Limits {
     }
 
     fn memory_excess(&self, estimate: &Estimate) -> Vec<String> {
-        let facts = estimate.board.facts();
+        let info = estimate.board.info();
         let what = [
-            ("flash", estimate.flash_bytes(), facts.flash, estimate.flash_left, "max-flash", self.max_flash),
-            ("RAM", estimate.ram_bytes(), facts.ram, estimate.ram_left, "max-ram", self.max_ram),
+            ("flash", estimate.flash_bytes(), info.flash, estimate.flash_left, "max-flash", self.max_flash),
+            ("RAM", estimate.ram_bytes(), info.ram, estimate.ram_left, "max-ram", self.max_ram),
         ];
         let mut excess = Vec::new();
         for (what, needed, has, left, key, most) in what {
@@ -167,11 +173,11 @@ impl Limits {
                 && needed > left
             {
                 let (has, left) = (count(has as u64), count(left as u64));
-                let board = board.short_name();
+                let board = board.info().short_name;
                 excess.push(format!("{needs}, {board} has {has} of which {left} are left to a network"));
             }
             if let Some(most) = most.filter(|&most| needed > most) {
-                let board = estimate.board.short_name();
+                let board = estimate.board.info().short_name;
                 excess.push(format!("{needs} on {board}, {key} allows {}", count(most as u64)));
             }
         }
@@ -179,8 +185,8 @@ impl Limits {
     }
 }
 
-/// Derived times are near the counted ones, not above them: what is admitted must be this much
-/// faster than asked.
+/// Estimated times are close to the counted ones, but may be below them: a network must be faster
+/// than the limit by this factor.
 const MARGIN: f64 = 1.25;
 
 #[cfg(test)]
@@ -189,16 +195,16 @@ mod tests {
     use fastgrnn_core::cells::{Cell, CellKind};
     use fastgrnn_core::net::{Network, View};
 
-    fn load(hidden: usize) -> Load {
-        Load::of(&Network::new(vec![Cell::new(CellKind::FastGrnn, 9, hidden)], 6), View::len)
+    fn network(hidden: usize) -> Footprint {
+        Footprint::of(&Network::new(vec![Cell::new(CellKind::FastGrnn, 9, hidden)], 6), View::len)
     }
 
     #[test]
     fn what_an_uno_has_no_room_for_is_named_with_its_numbers() {
         let limits = Limits { fit: Some(Board::Uno), ..Limits::default() };
-        assert!(limits.admit(&load(60), 128) && limits.excess(&load(60), 128).is_empty());
-        assert!(!limits.admit(&load(450), 128));
-        let text = limits.excess(&load(450), 128).join("; ");
+        assert!(limits.allow(&network(60), 128) && limits.excess(&network(60), 128).is_empty());
+        assert!(!limits.allow(&network(450), 128));
+        let text = limits.excess(&network(450), 128).join("; ");
         assert!(text.contains("bytes of flash, an Uno has 32,256 of which 30,208 are left"), "{text}");
         assert!(text.contains("bytes of RAM, an Uno has 2,048"), "{text}");
     }
@@ -206,11 +212,11 @@ mod tests {
     #[test]
     fn numbers_limit_without_a_board_and_time_with_one() {
         let limits = Limits { max_flash: Some(2_500), ..Limits::default() };
-        let text = limits.excess(&load(60), 128).join("; ");
+        let text = limits.excess(&network(60), 128).join("; ");
         assert!(text.contains("max-flash allows 2,500"), "{text}");
         let limits = Limits { board: Some(Board::M0plus), max_ms: Some(100.0), ..Limits::default() };
-        assert!(limits.admit(&load(20), 128));
-        let text = limits.excess(&load(100), 128).join("; ");
+        assert!(limits.allow(&network(20), 128));
+        let text = limits.excess(&network(100), 128).join("; ");
         assert!(text.contains("ms for a sequence of 128 steps on an MKR1000, max-ms allows 100"), "{text}");
     }
 

@@ -1,16 +1,16 @@
-//! What a network asks of any board: bytes of its tables and buffers, work of a step.
+//! What a network needs on any board: bytes of its tables and buffers, work of a step.
 
-use crate::quantize::{IntegerFactors, IntegerMatrix, IntegerModel};
 use fastgrnn_core::cells::{Cell, CellKind, Nonlinearity, Role};
 use fastgrnn_core::net::{Network, View};
+use crate::quantize::{IntegerFactors, IntegerMatrix, IntegerModel};
 use fastgrnn_runtime::int::TABLE_LEN;
 
-/// A network's demands, counted from its shape and from how many of its weights are not 0.
+/// What a network needs, counted from its shape and from how many of its weights are not 0.
 ///
-/// Bytes are those of the generated C: every table in the smaller of the two forms it may have
-/// there, which are not quite those of the device image.
+/// Bytes are those of the generated C: every table is in the smaller of the two forms that it may
+/// have there, which differ slightly from those of the device image.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Load {
+pub struct Footprint {
     /// Bytes of W's and U's tables.
     pub matrix_bytes: usize,
     /// Bytes of all other constants: the head, biases, scales of the input, a stored state.
@@ -19,44 +19,44 @@ pub struct Load {
     pub state_bytes: usize,
     /// Layers.
     pub layers: usize,
-    /// Features a step.
+    /// Features of a step.
     pub inputs: usize,
     /// Scores.
     pub outputs: usize,
-    /// Entries of W's and U's tables that list what is there.
+    /// Entries of those tables of W and U that list nonzero weights.
     pub listed: usize,
-    /// Entries of their dense tables, zeros included.
+    /// Entries of the dense tables of W and U, zeros included.
     pub dense: usize,
     /// Weights of W and U that are not 0.
     pub weights: usize,
     /// Entries of the head's table.
     pub head: usize,
-    /// Rows of all matrices, each of which is a loop or a piece of straight code.
+    /// Rows of all matrices; each is a loop or a piece of straight-line code.
     pub rows: usize,
     /// Nonlinearities of all units in a step.
     pub curves: usize,
-    /// Of these, those that read a table.
+    /// Those of [`Footprint::curves`] that read a table.
     pub smooth_curves: usize,
-    /// The largest of any layer: values between factors.
+    /// Values between the two factors of a matrix, in the layer that has most of them.
     pub between: usize,
-    /// The largest of any layer: a new state that cannot replace the old one at once.
+    /// Entries of a new state that cannot replace the old one at once, in the largest layer.
     pub next: usize,
-    /// The largest of any layer: sums of all its units.
+    /// Sums of all units, in the layer that has most of them.
     pub sums: usize,
-    /// Bytes of an audio front end's tables; see [`Load::listening`].
+    /// Bytes of an audio front end's tables; see [`Footprint::with_front_end`].
     pub front_data: usize,
-    /// Bytes of its buffers, and of a detector behind it; 0 where there is no front end.
+    /// Bytes of the front end's buffers and of a detector; 0 where there is no front end.
     pub front_ram: usize,
-    /// Whether a detector is behind it.
+    /// Whether there is a detector.
     pub detects: bool,
 }
 
-impl Load {
-    /// The demands of `network`, where the weight matrix `view` has `nonzero(view)` entries that are
-    /// not 0. States start from 0; see [`Load::storing_start`].
+impl Footprint {
+    /// The footprint of `network`, whose weight matrix `view` has `nonzero(view)` entries that are not 0.
+    /// States start from 0; see [`Footprint::storing_start`].
     pub fn of(network: &Network, nonzero: impl Fn(&View) -> usize) -> Self {
         let layout = network.layout();
-        let mut load = Self {
+        let mut footprint = Self {
             layers: network.layers.len(),
             inputs: network.input(),
             outputs: network.outputs,
@@ -65,28 +65,28 @@ impl Load {
             ..Self::default()
         };
         for view in layout.views().iter().filter(|view| view.role == Role::Weight) {
-            load.add_matrix(view, nonzero(view));
+            footprint.add_matrix(view, nonzero(view));
         }
-        network.layers.iter().for_each(|cell| load.add_cell(cell));
-        if load.smooth_curves > 0 {
-            load.other_bytes += 2 * TABLE_LEN;
+        network.layers.iter().for_each(|cell| footprint.add_cell(cell));
+        if footprint.smooth_curves > 0 {
+            footprint.other_bytes += 2 * TABLE_LEN;
         }
-        load
+        footprint
     }
 
-    /// The demands of a model.
+    /// The footprint of a model.
     ///
     /// ```
     /// use fastgrnn_core::cells::{Cell, CellKind};
-    /// use fastgrnn_model::device::Load;
+    /// use fastgrnn_model::device::Footprint;
     /// use fastgrnn_model::random::RandomModel;
     /// let model = RandomModel::new(Cell::new(CellKind::FastGrnn, 3, 16), 2, 20).build()?;
-    /// assert_eq!(Load::of_model(&model).weights, 16 * 3 + 16 * 16);
+    /// assert_eq!(Footprint::of_model(&model).weights, 16 * 3 + 16 * 16);
     /// # Ok::<(), fastgrnn_model::random::RandomError>(())
     /// ```
     pub fn of_model(model: &IntegerModel) -> Self {
         let network = &model.network;
-        let load = Self::of(&model.model.network, |view| {
+        let footprint = Self::of(&model.model.network, |view| {
             let found = match view.name.strip_prefix("layer").and_then(|rest| rest.split_once('.')) {
                 Some((index, name)) => {
                     let layer = index.parse().ok().and_then(|i: usize| network.layers.get(i));
@@ -96,20 +96,23 @@ impl Load {
             };
             found.map_or(view.len(), IntegerMatrix::nonzero)
         });
-        let load = match model.front() {
-            Some(spec) => load.listening(&spec, model.detector().map(|own| own.keywords.len())),
-            None => load,
+        let footprint = match model.front() {
+            Some(spec) => footprint.with_front_end(&spec, model.detector().map(|own| own.keywords.len())),
+            None => footprint,
         };
-        if network.layers.iter().any(|l| !l.start.is_empty()) { load.storing_start() } else { load }
+        match network.layers.iter().any(|l| !l.start.is_empty()) {
+            true => footprint.storing_start(),
+            false => footprint,
+        }
     }
 
-    /// The same with a stored state to start from.
+    /// The footprint with a stored state to start from.
     pub fn storing_start(self) -> Self {
         Self { other_bytes: self.other_bytes + self.state_bytes, ..self }
     }
 
     fn add_matrix(&mut self, view: &View, nonzero: usize) {
-        // Second factors are stored by columns, as they are read.
+        // Second factors are stored by columns because they are read in that order.
         let (rows, cols) =
             if view.name.ends_with('2') { (view.cols, view.rows) } else { (view.rows, view.cols) };
         let (dense, listed) = (rows * cols, listed_bytes(rows, cols, nonzero));
@@ -143,13 +146,13 @@ impl Load {
         if cell.rank_u.is_none() {
             self.next = self.next.max(cell.hidden);
         }
-        // A GRU keeps U's part of its last block apart.
+        // A GRU keeps the part of its last block that comes from U in a sum of its own.
         let sums = cell.blocks() + usize::from(cell.kind == CellKind::Gru);
         self.sums = self.sums.max(sums * cell.hidden);
     }
 }
 
-/// Nonlinearities that a unit applies in a step: gates, updates.
+/// How many nonlinearities a unit applies in a step: those of gates and those of updates.
 fn curves(kind: CellKind) -> (usize, usize) {
     match kind {
         CellKind::Rnn | CellKind::FastRnn | CellKind::FastRnnVector => (0, 1),
@@ -159,9 +162,9 @@ fn curves(kind: CellKind) -> (usize, usize) {
     }
 }
 
-/// The most bytes of a table that lists entries with their places: one byte says how many a row has
-/// and one where each is, in rows of up to 128 entries; longer ones have two for how many, and may
-/// need entries of nothing to bridge gaps.
+/// The most bytes of a table that lists nonzero entries with their positions. In rows of up to 128
+/// columns, one byte holds the number of entries and one the position of each; longer rows have two
+/// bytes for the number and may need zero entries to bridge gaps.
 fn listed_bytes(rows: usize, cols: usize, nonzero: usize) -> usize {
     match cols {
         0..=128 => rows + 2 * nonzero,

@@ -139,7 +139,7 @@ impl Family {
                 continue;
             }
             let form = check_form(&config.network(data), config.normalize, &config.initial_state);
-            if form.is_ok() && self.is_of_its_own(&config) && limits.admit(&config.load(data), steps) {
+            if form.is_ok() && self.is_of_its_own(&config) && limits.allow(&config.footprint(data), steps) {
                 largest = Some((hidden, bytes));
             }
         }

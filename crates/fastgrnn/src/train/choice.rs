@@ -84,7 +84,7 @@ impl Choice for Board {
     }
 
     fn choice_name(self) -> &'static str {
-        self.facts().id
+        self.id()
     }
 }
 

@@ -1,11 +1,11 @@
 //! Whether the integer model will fit its board, and what would.
 
 use super::{Config, ConfigError};
-use crate::train::{Rank, Recipe};
-use fastgrnn_core::net::InitialState;
 use fastgrnn_data::data::Dataset;
-use fastgrnn_model::device::{Limits, Load};
+use fastgrnn_model::device::{Footprint, Limits};
+use fastgrnn_core::net::InitialState;
 use fastgrnn_model::quantize::{check_form, kept_entries};
+use crate::train::{Rank, Recipe};
 
 /// Most units that are tried: an integer sum holds no more values.
 const MOST_UNITS: usize = 511;
@@ -35,22 +35,23 @@ impl Config {
         }
     }
 
-    /// What the integer model asks of a board.
-    pub fn load(&self, data: &Dataset) -> Load {
-        let load = Load::of(&self.network(data), |view| kept_entries(self.kept(&view.name), view.len()));
-        let load = match &data.audio {
-            Some(spec) => load.listening(spec, None),
-            None => load,
+    /// What the integer model needs on a board.
+    pub fn footprint(&self, data: &Dataset) -> Footprint {
+        let footprint =
+            Footprint::of(&self.network(data), |view| kept_entries(self.kept(&view.name), view.len()));
+        let footprint = match &data.audio {
+            Some(spec) => footprint.with_front_end(spec, None),
+            None => footprint,
         };
         match self.initial_state {
-            InitialState::Given(_) => load.storing_start(),
-            InitialState::Zero | InitialState::Random => load,
+            InitialState::Given(_) => footprint.storing_start(),
+            InitialState::Zero | InitialState::Random => footprint,
         }
     }
 
     /// Whether it keeps to the limits, if there are any.
     pub fn fits(&self, data: &Dataset) -> bool {
-        self.limits().admit(&self.load(data), data.train.x.max_steps())
+        self.limits().allow(&self.footprint(data), data.train.x.max_steps())
     }
 
     /// Takes units away until the network keeps to the limits; leaves it as it is if none does.
@@ -76,7 +77,7 @@ impl Config {
                 instead: "--quantize".into(),
             });
         }
-        let excess = limits.excess(&self.load(data), data.train.x.max_steps());
+        let excess = limits.excess(&self.footprint(data), data.train.x.max_steps());
         if excess.is_empty() {
             return Ok(());
         }
