@@ -1,5 +1,5 @@
-//! Sizes, symbols and code of a linked image: what `size`, `nm` and `objcopy` of the tool chain say,
-//! read from the file itself. Little-endian ELF of 32 or 64 bits.
+//! Sizes, symbols and code of a linked image: what `size`, `nm` and `objcopy` of the tool chain report,
+//! read from the file itself. It reads little-endian ELF files of 32 or 64 bits.
 
 /// A linked image.
 pub(crate) struct Elf<'a> {
@@ -16,21 +16,21 @@ struct Section {
     link: usize,
 }
 
-/// Bytes of an image as the GNU `size` counts them.
+/// Bytes of an image, counted as GNU `size` does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Sizes {
+pub(crate) struct ImageSizes {
     pub(crate) text: usize,
     pub(crate) data: usize,
     pub(crate) bss: usize,
 }
 
-impl Sizes {
-    /// Program memory: code, constants and what variables start with.
+impl ImageSizes {
+    /// Program memory: code, constants and initial values of variables.
     pub(crate) fn flash(&self) -> usize {
         self.text + self.data
     }
 
-    /// Variables.
+    /// RAM of variables.
     pub(crate) fn ram(&self) -> usize {
         self.data + self.bss
     }
@@ -56,7 +56,7 @@ impl<'a> Elf<'a> {
         Some(field.iter().rev().fold(0, |n, &b| n << 8 | u64::from(b)))
     }
 
-    /// A field as wide as an address, at one offset or the other.
+    /// A field of the width of an address, at the offset for files of 32 or of 64 bits.
     fn word(&self, base: usize, narrow: usize, wide: usize) -> Option<u64> {
         if self.wide { self.number(base + wide, 8) } else { self.number(base + narrow, 4) }
     }
@@ -79,9 +79,9 @@ impl<'a> Elf<'a> {
         (0..count).map(section).collect()
     }
 
-    /// What the image takes.
-    pub(crate) fn sizes(&self) -> Option<Sizes> {
-        let mut sizes = Sizes::default();
+    /// The sizes of the image.
+    pub(crate) fn sizes(&self) -> Option<ImageSizes> {
+        let mut sizes = ImageSizes::default();
         for section in self.sections()?.iter().filter(|s| s.flags & ALLOC != 0) {
             let of = match section {
                 s if s.kind == NO_BITS => &mut sizes.bss,
@@ -108,7 +108,7 @@ impl<'a> Elf<'a> {
         })
     }
 
-    /// Address and bytes of the section that holds an address.
+    /// Address and bytes of the section that contains an address.
     pub(crate) fn section_at(&self, address: u64) -> Option<(u64, &'a [u8])> {
         let sections = self.sections()?;
         let holds = |s: &&Section| {

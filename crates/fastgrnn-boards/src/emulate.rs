@@ -1,30 +1,30 @@
-//! Runs an image in its emulator.
+//! Running a test image in its emulator.
 
 use crate::BoardError;
-use crate::counts::{Counts, of_harness, of_plugin};
+use crate::counts::{RunCounts, read_harness_counts, read_plugin_counts};
 use crate::elf::Elf;
 use crate::files::{HARNESS, PLUGIN};
 use crate::firmware::{Firmware, TEST_IMAGE};
 use crate::outcome::{Outcome, decode};
 use crate::platform::{Platform, Runner, SystemEmulator, system_emulator};
-use crate::tools::Ran;
-use crate::work::Work;
+use crate::tools::ProgramOutput;
+use crate::work::WorkFolder;
 use fastgrnn::device::MemoryMap;
 use std::time::Duration;
 
-/// Bytes below the stack pointer that the firmware looks at; `STACK_SEEN` of `stack.h`.
+/// Bytes below the stack pointer that the firmware watches: `STACK_SEEN` of `stack.h`.
 const STACK_SEEN: usize = 8192;
 const FUNCTIONS: [&str; 3] = ["reset", "step", "classify"];
 
-/// What a run computed and took.
-pub(crate) struct Run {
+/// The results of a run, and what it took.
+pub(crate) struct RunResult {
     pub(crate) outcomes: Vec<Outcome>,
-    pub(crate) counts: Counts,
+    pub(crate) counts: RunCounts,
     pub(crate) stack: usize,
 }
 
-/// How to run.
-pub(crate) struct How {
+/// How to run an image.
+pub(crate) struct RunOptions {
     pub(crate) windows: usize,
     pub(crate) wait_states: u32,
     pub(crate) limit: Duration,
@@ -32,12 +32,12 @@ pub(crate) struct How {
 
 /// Runs the test image on the file `windows`.
 pub(crate) fn emulate(
-    work: &Work,
+    work: &WorkFolder,
     platform: &Platform,
     firmware: &Firmware,
-    how: &How,
-) -> Result<Run, BoardError> {
-    let image = Image { work, elf: Elf::new(&firmware.test) };
+    how: &RunOptions,
+) -> Result<RunResult, BoardError> {
+    let image = TestImage { work, elf: Elf::new(&firmware.test) };
     match &platform.runner {
         Runner::Simavr { mcu } => simavr(&image, platform, mcu, firmware, how),
         Runner::Machine(machine) => {
@@ -58,12 +58,12 @@ pub(crate) fn emulate(
     }
 }
 
-struct Image<'a> {
-    work: &'a Work,
+struct TestImage<'a> {
+    work: &'a WorkFolder,
     elf: Option<Elf<'a>>,
 }
 
-impl Image<'_> {
+impl TestImage<'_> {
     fn symbol(&self, name: &str) -> Result<u64, BoardError> {
         let found = self.elf.as_ref().and_then(|elf| elf.symbol(name));
         found.ok_or_else(|| self.broken(format!("no symbol {name} in its image")))
@@ -73,7 +73,7 @@ impl Image<'_> {
         BoardError::Results { board: self.work.id(), what: what.into() }
     }
 
-    /// What the plugin must know to count cycles; writes the code for it to look at.
+    /// The plugin's arguments for counting cycles. Writes the file with the code that the plugin reads.
     fn cycle_arguments(
         &self,
         platform: &Platform,
@@ -92,8 +92,8 @@ impl Image<'_> {
         ))
     }
 
-    /// The answers of a run.
-    fn outcomes(&self, firmware: &Firmware, how: &How) -> Result<(Vec<Outcome>, Vec<u8>), BoardError> {
+    /// The results of a run, and the bytes behind them.
+    fn outcomes(&self, firmware: &Firmware, how: &RunOptions) -> Result<(Vec<Outcome>, Vec<u8>), BoardError> {
         let bytes = self.work.read("results")?;
         let decoded = decode(&bytes, how.windows, firmware.outputs);
         let (outcomes, rest) =
@@ -107,13 +107,13 @@ impl Image<'_> {
 }
 
 fn qemu(
-    image: &Image,
+    image: &TestImage,
     program: &'static str,
     args: &[String],
     counting: &str,
     firmware: &Firmware,
-    how: &How,
-) -> Result<Run, BoardError> {
+    how: &RunOptions,
+) -> Result<RunResult, BoardError> {
     let work = image.work;
     work.write_all(PLUGIN)?;
     let mut options = format!("{counting},out=counts");
@@ -142,13 +142,13 @@ fn qemu(
     if stack >= STACK_SEEN {
         return Err(BoardError::Stack { board: work.id(), watched: STACK_SEEN });
     }
-    let counts = of_plugin(&image.counts_text()?).ok_or_else(|| image.broken("no counts"))?;
-    Ok(Run { outcomes, counts, stack })
+    let counts = read_plugin_counts(&image.counts_text()?).ok_or_else(|| image.broken("no counts"))?;
+    Ok(RunResult { outcomes, counts, stack })
 }
 
-/// Versions of the plugin interface to offer, the likeliest first. QEMU refuses those that it does
-/// not know and cannot be asked which it does: up to 8 it takes 1, from 9 on 2, and 4 from 9.2 on.
-/// What the plugin uses is the same in all.
+/// Versions of the plugin interface to try, the most likely one first. QEMU refuses versions that it
+/// does not support and has no way to ask for them: up to QEMU 8 it is 1, from 9 on 2, and from 9.2 on
+/// also 4. The functions that the plugin uses are the same in all of them.
 fn interfaces(version: &str) -> [u32; 3] {
     let major = version.split_once("version ").and_then(|(_, v)| v.split('.').next()?.parse::<u32>().ok());
     match major {
@@ -158,7 +158,7 @@ fn interfaces(version: &str) -> [u32; 3] {
     }
 }
 
-fn build_plugin(work: &Work, interface: u32) -> Result<(), BoardError> {
+fn build_plugin(work: &WorkFolder, interface: u32) -> Result<(), BoardError> {
     let mut args: Vec<String> = "-std=gnu11 -O2 -shared -fPIC -fvisibility=hidden -o plugin.so"
         .split(' ')
         .map(str::to_owned)
@@ -169,12 +169,12 @@ fn build_plugin(work: &Work, interface: u32) -> Result<(), BoardError> {
 }
 
 fn simavr(
-    image: &Image,
+    image: &TestImage,
     platform: &Platform,
     mcu: &str,
     firmware: &Firmware,
-    how: &How,
-) -> Result<Run, BoardError> {
+    how: &RunOptions,
+) -> Result<RunResult, BoardError> {
     let work = image.work;
     work.write_all(HARNESS)?;
     let args: Vec<String> =
@@ -185,7 +185,7 @@ fn simavr(
     let mut args = vec![TEST_IMAGE.to_owned(), mcu.to_owned(), clock.to_string()];
     args.extend(sizes.map(|size| size.to_string()));
     for variable in ["state", "command", "frame", "scores", "decided", "confidence"] {
-        // The tool chain puts RAM at 0x800000 of one address space.
+        // The tool chain has one address space, in which RAM starts at 0x800000.
         args.push((image.symbol(variable)? & 0xffff).to_string());
     }
     args.push(image.symbol("mark_feed")?.to_string());
@@ -196,11 +196,17 @@ fn simavr(
     let ran = work.run(&work.path("harness").to_string_lossy(), &args, how.limit)?;
     check(work, "simavr", &ran, how)?;
     let (outcomes, _) = image.outcomes(firmware, how)?;
-    let (counts, stack) = of_harness(&image.counts_text()?).ok_or_else(|| image.broken("no counts"))?;
-    Ok(Run { outcomes, counts, stack })
+    let (counts, stack) =
+        read_harness_counts(&image.counts_text()?).ok_or_else(|| image.broken("no counts"))?;
+    Ok(RunResult { outcomes, counts, stack })
 }
 
-fn check(work: &Work, program: &'static str, ran: &Ran, how: &How) -> Result<(), BoardError> {
+fn check(
+    work: &WorkFolder,
+    program: &'static str,
+    ran: &ProgramOutput,
+    how: &RunOptions,
+) -> Result<(), BoardError> {
     let board = work.id();
     let Some(status) = ran.status else {
         return Err(BoardError::Timeout { program, board, seconds: how.limit.as_secs() });

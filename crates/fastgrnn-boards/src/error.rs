@@ -1,4 +1,4 @@
-//! What can go wrong.
+//! The errors of this crate.
 
 use fastgrnn_export::ExportError;
 use std::io;
@@ -8,55 +8,55 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BoardError {
-    /// A program that is not installed.
+    /// A tool is not installed.
     #[error(
-        "'{tool}' is missing, which the board {board} needs: run scripts/setup-boards (on Debian it is in {package})"
+        "the board {board} needs '{tool}', which is missing: run scripts/setup-boards (on Debian it is in {package})"
     )]
     MissingTool {
-        /// The program or library.
+        /// The program or file.
         tool: &'static str,
         /// The board.
         board: &'static str,
-        /// The package that has it.
+        /// The Debian package that contains it.
         package: &'static str,
     },
-    /// A compiler or linker that refused.
+    /// A compiler or linker failed.
     #[error("{tool} cannot build {what} for the board {board}:\n{output}")]
     Build {
         /// The compiler.
         tool: String,
-        /// The file.
+        /// The file that it should make.
         what: String,
         /// The board.
         board: &'static str,
-        /// What it said.
+        /// Its messages.
         output: String,
     },
-    /// Firmware that the board has no room for.
+    /// The board has no room for the firmware.
     #[error(
         "the firmware needs {needed} bytes of {memory}, {over} more than the {available} that {name} has; \
-         a smaller model fits: fewer units, lower ranks or fewer weights kept",
+         a model with fewer units, lower ranks or fewer weights is smaller",
         over = needed - available
     )]
     TooLarge {
-        /// The board, for people.
+        /// The full name of the board.
         name: &'static str,
         /// `flash` or `RAM`.
         memory: &'static str,
-        /// Bytes it takes.
+        /// Bytes that it needs.
         needed: usize,
-        /// Bytes there are.
+        /// Bytes that the board has.
         available: usize,
     },
-    /// No front end for sound, or a board without room for one.
-    #[error("the board {board} is not fed sound: {why}")]
+    /// Sound cannot be measured.
+    #[error("the board {board} cannot be fed sound: {why}")]
     NoSound {
         /// The board.
         board: &'static str,
-        /// Why not.
+        /// The reason.
         why: &'static str,
     },
-    /// More than the emulated machine has, though the board may have it.
+    /// The emulated machine has less memory than the test image needs, though the board may have enough.
     #[error(
         "the test image does not fit the machine '{machine}' that stands for the board {board}: {output}"
     )]
@@ -65,10 +65,10 @@ pub enum BoardError {
         machine: &'static str,
         /// The board.
         board: &'static str,
-        /// What the linker said.
+        /// The linker's message.
         output: String,
     },
-    /// An emulator that ended with an error.
+    /// The emulator ended with an error.
     #[error("{program} ended with {status} ({meaning}) on the board {board}{output}")]
     Emulator {
         /// The emulator.
@@ -79,70 +79,68 @@ pub enum BoardError {
         meaning: &'static str,
         /// The board.
         board: &'static str,
-        /// What it said, on lines of its own.
+        /// Its messages, on lines of their own.
         output: String,
     },
-    /// An emulator that did not end.
+    /// The emulator did not end in time.
     #[error("{program} did not end within {seconds} s on the board {board}")]
     Timeout {
         /// The emulator.
         program: &'static str,
         /// The board.
         board: &'static str,
-        /// How long it was waited for.
+        /// The time limit.
         seconds: u64,
     },
-    /// Results that are not what the firmware writes.
-    #[error(
-        "the emulated board {board} wrote {what}; this is a bug of the emulator or of the firmware's frame"
-    )]
+    /// The emulator wrote results that cannot be read.
+    #[error("the emulated board {board} wrote {what}; this is a bug of the emulator or of the test firmware")]
     Results {
         /// The board.
         board: &'static str,
         /// What is wrong.
         what: String,
     },
-    /// A call that used all of the stack that is watched.
-    #[error("a call used {watched} bytes of stack or more on the board {board}: more than is watched")]
+    /// A call used more stack than is watched.
+    #[error("a call used {watched} bytes of stack or more on the board {board}, and no more are watched")]
     Stack {
         /// The board.
         board: &'static str,
-        /// The bytes that are watched.
+        /// Bytes that are watched.
         watched: usize,
     },
-    /// A window that is not whole frames, or none.
+    /// A window does not consist of whole frames.
     #[error(
         "window {window} has {counts} counts, which is not a multiple of {features}, the counts in a frame"
     )]
     Window {
-        /// Which.
+        /// Its index.
         window: usize,
-        /// Its counts.
+        /// Counts in the window.
         counts: usize,
         /// Counts in a frame.
         features: usize,
     },
-    /// Nothing to run on, or not as many expected outcomes as windows.
+    /// There are no windows, or not as many expected outcomes as windows.
     #[error(
-        "{windows} windows with {expected} expected outcomes: one for each of at least one window is needed"
+        "there are {windows} windows and {expected} expected outcomes: at least one window is needed, and one outcome for each"
     )]
     Windows {
-        /// Windows.
+        /// Number of windows.
         windows: usize,
-        /// Outcomes.
+        /// Number of expected outcomes.
         expected: usize,
     },
-    /// Expected scores of another network.
-    #[error("window {window}: {found} scores are expected, but the firmware has {outputs}")]
+    /// The expected scores are those of another network.
+    #[error("window {window}: {found} scores are expected, but the firmware computes {outputs}")]
     Outputs {
-        /// Which.
+        /// Its index.
         window: usize,
         /// Scores that are expected.
         found: usize,
         /// Scores of the firmware.
         outputs: usize,
     },
-    /// C source with names that the firmware does not call.
+    /// The names in the C source have another prefix than the firmware expects.
     #[error(
         "the C source has the prefix '{found}', but the firmware calls functions with the prefix 'model'"
     )]
@@ -150,21 +148,21 @@ pub enum BoardError {
         /// The prefix of the source.
         found: String,
     },
-    /// A folder to keep files in that is there already.
+    /// The folder to keep files in exists already.
     #[error("the folder {} to keep files in exists already", path.display())]
     KeepExists {
         /// The folder.
         path: PathBuf,
     },
-    /// A model that cannot be written as C.
+    /// The model cannot be exported as C.
     #[error(transparent)]
     Export(#[from] ExportError),
-    /// A file that could not be read or written.
+    /// A file cannot be read or written.
     #[error("{}: {source}", path.display())]
     Io {
         /// The file.
         path: PathBuf,
-        /// The system's reason.
+        /// The system's error.
         source: io::Error,
     },
 }

@@ -1,4 +1,4 @@
-//! The firmware's own sources, carried in the library.
+//! The sources of the firmware, the harness and the plugin, which are part of the library.
 
 macro_rules! sources {
     ($($name:literal),* $(,)?) => {
@@ -6,7 +6,7 @@ macro_rules! sources {
     };
 }
 
-/// What is compiled for the boards.
+/// Sources that are compiled for the boards.
 pub(crate) const FIRMWARE: &[(&str, &str)] = sources![
     "aarch64.s",
     "app.c",
@@ -28,10 +28,10 @@ pub(crate) const FIRMWARE: &[(&str, &str)] = sources![
     "stack.h",
 ];
 
-/// What runs simavr.
+/// The program that runs simavr.
 pub(crate) const HARNESS: &[(&str, &str)] = sources!["harness.c"];
 
-/// What counts inside QEMU.
+/// The plugin that counts inside QEMU.
 pub(crate) const PLUGIN: &[(&str, &str)] = sources![
     "plugin/armv6m.c",
     "plugin/armv7m.c",

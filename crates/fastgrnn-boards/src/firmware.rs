@@ -1,51 +1,51 @@
-//! Two images of a board from one object file of the model: the application, whose size counts, and
-//! the one that is fed and run.
+//! Building firmware: one object file of the model becomes the application, whose size is reported, and
+//! the test image, which is run.
 
 use crate::BoardError;
-use crate::elf::{Elf, Sizes};
+use crate::elf::{Elf, ImageSizes};
 use crate::files::FIRMWARE;
 use crate::platform::{Platform, Runner, system_emulator};
-use crate::work::Work;
+use crate::work::WorkFolder;
 use fastgrnn::device::MemoryMap;
 use fastgrnn_export::CSource;
 
-/// Everything is compiled so, the model included.
-const CHECKED: [&str; 7] =
+/// Flags for every C file, including the model.
+const COMMON_FLAGS: [&str; 7] =
     ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-ffunction-sections", "-fdata-sections"];
-/// The name of the image that is run.
+/// The name of the test image.
 pub(crate) const TEST_IMAGE: &str = "test.elf";
 
-/// What firmware is fed.
+/// The input of the firmware.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fed {
+pub(crate) enum FirmwareInput {
     /// Frames of counts.
     Frames,
-    /// Samples, for the front end to make frames of.
+    /// Samples, from which the front end computes frames.
     Sound,
 }
 
-/// What was built.
+/// The result of a build.
 pub(crate) struct Firmware {
     /// Bytes of the state.
     pub(crate) state_bytes: usize,
     pub(crate) features: usize,
     pub(crate) outputs: usize,
     /// The application, start-up code included.
-    pub(crate) app: Sizes,
-    /// The same without anything to do.
-    pub(crate) empty: Sizes,
-    /// The bytes of the image that is run.
+    pub(crate) app: ImageSizes,
+    /// An application without a model.
+    pub(crate) empty: ImageSizes,
+    /// The content of the test image.
     pub(crate) test: Vec<u8>,
 }
 
-/// Builds both images. An application that the board has no room for is refused before the other is
-/// linked.
+/// Builds both images. An application that the board has no room for is an error, and the test image is
+/// then not linked.
 pub(crate) fn build(
-    work: &Work,
+    work: &WorkFolder,
     platform: &Platform,
     flag: &str,
     source: &CSource,
-    fed: Fed,
+    fed: FirmwareInput,
 ) -> Result<Firmware, BoardError> {
     if source.name != "model" {
         return Err(BoardError::Name { found: source.name.clone() });
@@ -53,11 +53,11 @@ pub(crate) fn build(
     check_tables(work, source)?;
     work.write_all(FIRMWARE)?;
     work.write_all(&[("model.h", &source.header), ("model.c", &source.source)])?;
-    let tools = Tools { work, platform, flag };
+    let tools = CrossCompiler { work, platform, flag };
     let model = tools.compile("model.c")?;
     let (app, feed) = match fed {
-        Fed::Frames => ("app.c", "feed.c"),
-        Fed::Sound => ("app_sound.c", "feed_sound.c"),
+        FirmwareInput::Frames => ("app.c", "feed.c"),
+        FirmwareInput::Sound => ("app_sound.c", "feed_sound.c"),
     };
     let (feeding, start, always): (&[&str], &[&str], &[&str]) = match &platform.runner {
         Runner::Simavr { .. } => (&["feed_avr.c"], &[], &[]),
@@ -84,8 +84,8 @@ pub(crate) fn build(
     })
 }
 
-/// Tables alone may be more than a board has, and more than its compiler takes.
-fn check_tables(work: &Work, source: &CSource) -> Result<(), BoardError> {
+/// Checks the tables before anything is compiled: a compiler may not accept more than the board has.
+fn check_tables(work: &WorkFolder, source: &CSource) -> Result<(), BoardError> {
     let info = work.board.info();
     match info.flash {
         Some(available) if source.data_bytes > available => Err(BoardError::TooLarge {
@@ -98,7 +98,7 @@ fn check_tables(work: &Work, source: &CSource) -> Result<(), BoardError> {
     }
 }
 
-fn check_room(work: &Work, app: &Sizes) -> Result<(), BoardError> {
+fn check_room(work: &WorkFolder, app: &ImageSizes) -> Result<(), BoardError> {
     let info = work.board.info();
     for (memory, needed, available) in [("flash", app.flash(), info.flash), ("RAM", app.ram(), info.ram)] {
         if let Some(available) = available.filter(|&available| needed > available) {
@@ -109,22 +109,22 @@ fn check_room(work: &Work, app: &Sizes) -> Result<(), BoardError> {
 }
 
 /// The cross compiler with the board's flags.
-struct Tools<'a> {
-    work: &'a Work,
+struct CrossCompiler<'a> {
+    work: &'a WorkFolder,
     platform: &'a Platform,
     flag: &'a str,
 }
 
-impl Tools<'_> {
-    /// Compiles a file of the folder; the object's name.
+impl CrossCompiler<'_> {
+    /// Compiles a file of the folder and returns the name of the object file.
     fn compile(&self, file: &str) -> Result<String, BoardError> {
         let object = format!("{file}.o");
-        let mut args: Vec<&str> = [self.target_flags(), &[self.flag], &CHECKED].concat();
+        let mut args: Vec<&str> = [self.target_flags(), &[self.flag], &COMMON_FLAGS].concat();
         if !self.platform.is_simavr() {
             args.push("-ffreestanding");
         }
         if file == "memory.c" {
-            // The loops would become calls of the functions they are in.
+            // Otherwise the compiler replaces the loops with calls of the very functions they are in.
             args.push("-fno-tree-loop-distribute-patterns");
         }
         args.extend(["-c", file, "-o", &object]);
@@ -132,9 +132,9 @@ impl Tools<'_> {
         Ok(object)
     }
 
-    /// Links objects. A `roomy` image has any size, so that it can be said how much too large one is;
-    /// others must fit the emulated machine.
-    fn link(&self, image: &str, objects: &[String], roomy: bool) -> Result<Sizes, BoardError> {
+    /// Links objects. A `roomy` image may have any size, so that an error can say by how much it is too
+    /// large; other images must fit the emulated machine.
+    fn link(&self, image: &str, objects: &[String], roomy: bool) -> Result<ImageSizes, BoardError> {
         let mut args: Vec<String> = self.target_flags().iter().map(|s| (*s).to_owned()).collect();
         args.extend([self.flag.to_owned(), "-Wl,--gc-sections".to_owned()]);
         match &self.platform.runner {

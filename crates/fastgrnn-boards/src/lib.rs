@@ -1,22 +1,22 @@
-//! Firmware built for a board, run in an emulator and compared with the host bit for bit.
+//! Builds firmware for a board, runs it in an emulator and compares it with the host bit for bit.
 //!
-//! A network that was exported to C ([`fastgrnn_export::c_source`]) is compiled twice with the
-//! board's cross compiler: as an application, whose size is reported, and with code around it that
-//! feeds it windows from the host. The second runs in an emulator; every score, class and
-//! confidence it computes is compared with the host's, and what it took is counted. Cycles of the
-//! Arduino Uno are exact; of the other boards instructions are exact and cycles come from a model
-//! (`docs/board-models.md` in the repository). Nothing is measured on silicon.
+//! A network that was exported to C ([`fastgrnn_export::c_source`]) is linked twice: as an application,
+//! whose size is reported, and as a test image that reads windows from the host. The test image runs
+//! in an emulator. Every score, class and confidence that it computes is compared with the host's, and
+//! instructions and cycles are counted. The cycles of the Arduino Uno are exact. For the other boards,
+//! instructions are exact and cycles come from a model (`docs/board-models.md` in the repository).
+//! Nothing is measured on real hardware.
 //!
-//! The tools are the system's: `scripts/setup-boards` installs them.
+//! Compilers and emulators must be installed on the system; `scripts/setup-boards` does that.
 //!
 //! ```no_run
 //! use fastgrnn::device::Board;
 //! use fastgrnn::quantize::IntegerModel;
-//! use fastgrnn_boards::{Arithmetic, Inputs, Options, measure_model, outcomes};
+//! use fastgrnn_boards::{Arithmetic, Inputs, MeasureOptions, measure_model, outcomes};
 //! # fn of(model: IntegerModel, windows: Vec<Vec<i16>>) -> Result<(), Box<dyn std::error::Error>> {
 //! let expected = outcomes(&model, &windows);
 //! let inputs = Inputs { windows: &windows, expected: &expected, recordings: &[] };
-//! let report = measure_model(Board::M0plus, &model, Arithmetic::Integer, &inputs, &Options::default())?;
+//! let report = measure_model(Board::M0plus, &model, Arithmetic::Integer, &inputs, &MeasureOptions::default())?;
 //! assert_eq!(report.mismatches, 0);
 //! println!("{:?} ms per window", report.ms_per_inference);
 //! # Ok(()) }
@@ -39,7 +39,7 @@ mod tools;
 mod work;
 
 pub use error::BoardError;
-pub use measure::{Options, has_wait_states, measure};
+pub use measure::{MeasureOptions, has_wait_states, measure};
 pub use model::{Arithmetic, Inputs, measure_model};
 pub use optimization::{choose_optimization, default_optimization};
 pub use outcome::{Outcome, hash, outcomes, outcomes_of};

@@ -1,36 +1,36 @@
-//! A board from source to report.
+//! Measuring C code on a board.
 
 use crate::BoardError;
-use crate::counts::{Counts, Cycles};
-use crate::emulate::{How, Run, emulate};
-use crate::firmware::{Fed, Firmware, build};
+use crate::counts::{CycleCounts, RunCounts};
+use crate::emulate::{RunOptions, RunResult, emulate};
+use crate::firmware::{Firmware, FirmwareInput, build};
 use crate::optimization::default_optimization;
 use crate::outcome::{Outcome, encode, hash};
 use crate::platform::{Platform, missing_tools};
 use crate::report::{BoardReport, Compare, mismatches};
-use crate::work::Work;
+use crate::work::WorkFolder;
 use fastgrnn::device::Board;
 use fastgrnn_export::{CSource, Optimize};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How to measure.
+/// Options of a measurement.
 #[derive(Clone, Debug)]
-pub struct Options {
-    /// Wait states of the flash; by default the board's own. A board without any takes none.
+pub struct MeasureOptions {
+    /// Wait states of the flash; by default those of the board. No effect on boards without wait states.
     pub wait_states: Option<u32>,
     /// What the compiler optimises for; by default what
     /// [`default_optimization`] returns for the board.
     pub optimize: Option<Optimize>,
-    /// What must be the host's: every bit, or the class of each window, for code in floats.
+    /// What is compared with the host: every bit, or, for code in floats, the class of each window.
     pub compare: Compare,
-    /// A folder that is not there yet, for everything that was built and written.
+    /// A folder that does not exist yet, to keep everything that was built and written.
     pub keep: Option<PathBuf>,
     /// How long the emulator may run.
     pub limit: Duration,
 }
 
-impl Default for Options {
+impl Default for MeasureOptions {
     fn default() -> Self {
         Self {
             wait_states: None,
@@ -42,17 +42,16 @@ impl Default for Options {
     }
 }
 
-/// Builds `source` (names beginning with `model`) for a board, runs it on `windows` of counts and
-/// compares with what is `expected` of each.
+/// Builds `source` (whose names have the prefix `model`) for a board, runs it on `windows` of counts and
+/// compares the results with those that are `expected`.
 ///
-/// A board that computes something else is no error: [`BoardReport::mismatches`] says so. The crate's
-/// documentation has an example.
+/// Different results are not an error; [`BoardReport::mismatches`] counts them.
 pub fn measure(
     board: Board,
     source: &CSource,
     windows: &[Vec<i16>],
     expected: &[Outcome],
-    options: &Options,
+    options: &MeasureOptions,
 ) -> Result<BoardReport, BoardError> {
     if windows.is_empty() || windows.len() != expected.len() {
         return Err(BoardError::Windows { windows: windows.len(), expected: expected.len() });
@@ -63,9 +62,9 @@ pub fn measure(
     if let Some(missing) = missing_tools(board).into_iter().next() {
         return Err(missing);
     }
-    let work = Work::new(board)?;
+    let work = WorkFolder::new(board)?;
     let measured = in_folder(&work, source, windows, expected, options);
-    // Of a failure, too: that is when one wants to look.
+    // Failed builds are kept as well, because they are the ones to look into.
     if let Some(folder) = &options.keep {
         work.keep(folder)?;
     }
@@ -73,15 +72,15 @@ pub fn measure(
 }
 
 fn in_folder(
-    work: &Work,
+    work: &WorkFolder,
     source: &CSource,
     windows: &[Vec<i16>],
     expected: &[Outcome],
-    options: &Options,
+    options: &MeasureOptions,
 ) -> Result<BoardReport, BoardError> {
     let (board, platform) = (work.board, Platform::new(work.board));
     let flag = platform.optimization_flag(options.optimize.unwrap_or_else(|| default_optimization(board)));
-    let firmware = build(work, &platform, flag, source, Fed::Frames)?;
+    let firmware = build(work, &platform, flag, source, FirmwareInput::Frames)?;
     if let Some((window, outcome)) =
         expected.iter().enumerate().find(|(_, o)| o.scores.len() != firmware.outputs)
     {
@@ -89,7 +88,8 @@ fn in_folder(
     }
     work.write("windows", &encode(windows, firmware.features)?)?;
     let wait_states = platform.wait_states().map(|own| options.wait_states.unwrap_or(own));
-    let how = How { windows: windows.len(), wait_states: wait_states.unwrap_or(0), limit: options.limit };
+    let how =
+        RunOptions { windows: windows.len(), wait_states: wait_states.unwrap_or(0), limit: options.limit };
     let run = emulate(work, &platform, &firmware, &how)?;
     check_stack(board, &firmware, run.stack)?;
     let report = report(&platform, &firmware, &run, expected, options.compare);
@@ -97,12 +97,12 @@ fn in_folder(
     Ok(BoardReport { optimize, compiler_flag: flag, wait_states, ..report })
 }
 
-/// Whether flash of the board has wait states, so that [`Options::wait_states`] changes something.
+/// Whether the flash of the board has wait states, so that [`MeasureOptions::wait_states`] has an effect.
 pub fn has_wait_states(board: Board) -> bool {
     Platform::new(board).wait_states().is_some()
 }
 
-/// Variables and stack share the RAM.
+/// Checks that variables and stack fit the RAM together.
 pub(crate) fn check_stack(board: Board, firmware: &Firmware, stack: usize) -> Result<(), BoardError> {
     let info = board.info();
     let needed = firmware.app.ram() + stack;
@@ -117,15 +117,15 @@ pub(crate) fn check_stack(board: Board, firmware: &Firmware, stack: usize) -> Re
 fn report(
     platform: &Platform,
     firmware: &Firmware,
-    run: &Run,
+    run: &RunResult,
     expected: &[Outcome],
     compare: Compare,
 ) -> BoardReport {
     let info = platform.info;
-    let Counts { reset, step, classify } = run.counts;
+    let RunCounts { reset, step, classify } = run.counts;
     let windows = expected.len() as f64;
     let per_step = |sum: u64| if step.calls == 0 { 0.0 } else { sum as f64 / step.calls as f64 };
-    let per_inference = |of: fn(&Cycles) -> u64| {
+    let per_inference = |of: fn(&CycleCounts) -> u64| {
         (of(&reset.cycles) + of(&step.cycles) + of(&classify.cycles)) as f64 / windows
     };
     let counted = platform.counts_instructions_only();

@@ -1,7 +1,7 @@
 //! A whole model on a board: choosing the form of its code, generating it, measuring it.
 
 use crate::report::BoardReport;
-use crate::{BoardError, Compare, Options, Outcome, choose_optimization, measure, measure_sound};
+use crate::{BoardError, Compare, MeasureOptions, Outcome, choose_optimization, measure, measure_sound};
 use fastgrnn::device::Board;
 use fastgrnn::quantize::IntegerModel;
 use fastgrnn_export::{COptions, Optimize, c_source, float_source};
@@ -40,27 +40,27 @@ pub struct Inputs<'a> {
 
 /// Generates the C of `model`, builds it for a board, runs it and compares it with the host.
 ///
-/// Without [`Options::optimize`], [`choose_optimization`] decides, and code for speed that turns out
-/// not to fit is replaced by code for size. [`Options::compare`] follows from `arithmetic`.
+/// Without [`MeasureOptions::optimize`], [`choose_optimization`] decides, and code for speed that turns out
+/// not to fit is replaced by code for size. [`MeasureOptions::compare`] follows from `arithmetic`.
 pub fn measure_model(
     board: Board,
     model: &IntegerModel,
     arithmetic: Arithmetic,
     inputs: &Inputs,
-    options: &Options,
+    options: &MeasureOptions,
 ) -> Result<BoardReport, BoardError> {
     let chosen = options.optimize.unwrap_or_else(|| choose_optimization(model, board));
     let compare = match arithmetic {
         Arithmetic::Integer => Compare::Bits,
         Arithmetic::Float => Compare::Classes,
     };
-    let mut used = Options { optimize: Some(chosen), compare, ..options.clone() };
+    let mut used = MeasureOptions { optimize: Some(chosen), compare, ..options.clone() };
     let mut measured = measure_frames(board, model, arithmetic, inputs, &used);
     let may_shrink = options.optimize.is_none() && chosen == Optimize::Speed;
     if may_shrink && arithmetic == Arithmetic::Integer && matches!(measured, Err(BoardError::TooLarge { .. }))
     {
         // The folder to keep files in now holds those of the first attempt.
-        used = Options { optimize: Some(Optimize::Size), keep: None, ..used };
+        used = MeasureOptions { optimize: Some(Optimize::Size), keep: None, ..used };
         measured = measure_frames(board, model, arithmetic, inputs, &used);
     }
     let report = measured?;
@@ -78,7 +78,7 @@ fn measure_frames(
     model: &IntegerModel,
     arithmetic: Arithmetic,
     inputs: &Inputs,
-    options: &Options,
+    options: &MeasureOptions,
 ) -> Result<BoardReport, BoardError> {
     let source = match arithmetic {
         Arithmetic::Integer => c_source(&model.network, &c_options(options))?,
@@ -87,6 +87,6 @@ fn measure_frames(
     measure(board, &source, inputs.windows, inputs.expected, options)
 }
 
-fn c_options(options: &Options) -> COptions {
+fn c_options(options: &MeasureOptions) -> COptions {
     COptions { optimize: options.optimize.unwrap_or_default(), ..COptions::default() }
 }

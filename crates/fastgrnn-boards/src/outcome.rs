@@ -1,4 +1,4 @@
-//! What a network says of a window, on the host and on a board, and the files between them.
+//! The results of a network for a window, on the host and on a board, and the files between them.
 
 use crate::BoardError;
 use fastgrnn::quantize::{HostModel, IntegerModel};
@@ -10,13 +10,14 @@ pub struct Outcome {
     pub scores: Vec<i32>,
     /// The class.
     pub class: u16,
-    /// How sure it is; 255 is certainty.
+    /// The confidence, from 0 to 255.
     pub confidence: u8,
-    /// A hash of the states after every step (FNV-1a, 32 bits); `None` where nobody compares them.
+    /// A hash of the states after every step (FNV-1a, 32 bits); `None` if they are not compared.
     pub states: Option<u32>,
 }
 
-/// What the host computes of windows of counts, by the runtime that is the arithmetic's definition.
+/// The outcomes that the host computes for windows of counts, with the runtime, which defines the
+/// arithmetic.
 ///
 /// ```
 /// # use fastgrnn::cells::{Cell, CellKind, Start};
@@ -36,7 +37,7 @@ pub fn outcomes(model: &IntegerModel, windows: &[Vec<i16>]) -> Vec<Outcome> {
     outcomes_of(&model.view(), windows)
 }
 
-/// The same of a device image, as the runtime sees it.
+/// The outcomes of a model that the runtime has read from a device image.
 pub fn outcomes_of(view: &HostModel, windows: &[Vec<i16>]) -> Vec<Outcome> {
     let (mut memory, mut scratch) = (vec![0; view.memory_len()], vec![0; view.scratch_len()]);
     let outcome = |window: &Vec<i16>| {
@@ -82,7 +83,7 @@ pub fn hash(scores: impl IntoIterator<Item = i32>) -> u64 {
     bytes.fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3))
 }
 
-/// The file `windows` that firmware is fed from.
+/// The file `windows` that the firmware reads.
 pub(crate) fn encode(windows: &[Vec<i16>], features: usize) -> Result<Vec<u8>, BoardError> {
     let mut bytes = Vec::new();
     for (window, counts) in windows.iter().enumerate() {
@@ -96,7 +97,7 @@ pub(crate) fn encode(windows: &[Vec<i16>], features: usize) -> Result<Vec<u8>, B
     Ok(bytes)
 }
 
-/// The outcomes in the file `results`, and what follows them.
+/// The outcomes in the file `results`, and the bytes behind them.
 pub(crate) fn decode(bytes: &[u8], windows: usize, outputs: usize) -> Option<(Vec<Outcome>, &[u8])> {
     let size = 4 * outputs + 8;
     let (results, rest) = bytes.split_at_checked(windows.checked_mul(size)?)?;

@@ -1,37 +1,38 @@
-//! What is known of a board after a run.
+//! The report of a run on a board.
 
 use crate::Outcome;
 use serde::Serialize;
 
-/// What firmware took on a board and whether it computed what the host did.
+/// What firmware took on a board, and whether its results are those of the host.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct BoardReport {
-    /// As `--board` names it.
+    /// The board's id.
     pub board: &'static str,
-    /// The board and its chip, for people.
+    /// The full name of the board.
     pub name: &'static str,
-    /// Flash of the application less that of an empty one: code, constants, initial values.
+    /// Flash of the application minus that of an empty one: code, constants, initial values.
     pub flash_bytes: usize,
-    /// RAM of the application less that of an empty one: state, one frame, scores.
+    /// RAM of the application minus that of an empty one: state, one frame, scores.
     pub ram_static_bytes: usize,
     /// Stack of the deepest call.
     pub stack_bytes: usize,
-    /// Instructions of a step, on average; exact.
+    /// Average number of instructions in a step; exact.
     pub instructions_per_step: f64,
-    /// Cycles of a step, on average, with the board's own flash; `None` where there is no model.
+    /// Average number of cycles in a step with the board's own flash; `None` if no model exists.
     pub cycles_per_step: Option<f64>,
-    /// Cycles of a window, on average: reset, all its steps, classify.
+    /// Average number of cycles for a window: reset, all its steps, classify.
     pub cycles_per_inference: Option<f64>,
-    /// [`BoardReport::cycles_per_step`] at the board's clock.
+    /// Milliseconds of [`BoardReport::cycles_per_step`] at the board's clock.
     pub ms_per_step: Option<f64>,
-    /// [`BoardReport::cycles_per_inference`] at the board's clock.
+    /// Milliseconds of [`BoardReport::cycles_per_inference`] at the board's clock.
     pub ms_per_inference: Option<f64>,
-    /// `measured` where cycles are exact, `modelled` where they are a model's, `counted` where only
-    /// instructions are.
+    /// `measured` if cycles are exact, `modelled` if they come from a model, `counted` if only
+    /// instructions are known.
     pub measured_or_modelled: &'static str,
-    /// Scores, classes and confidences that are not the host's; with [`Compare::Classes`], classes.
+    /// Number of scores, classes and confidences that differ from the host; with [`Compare::Classes`],
+    /// of classes.
     pub mismatches: usize,
-    /// The first of them.
+    /// The first value that differs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_mismatch: Option<Mismatch>,
     /// Windows that were run.
@@ -40,53 +41,53 @@ pub struct BoardReport {
     pub steps: u64,
     /// [`hash`](crate::hash) of all scores that the board computed.
     pub hash: String,
-    /// Instructions of a window, on average.
+    /// Average number of instructions for a window.
     pub instructions_per_inference: f64,
     /// Cycles of the longest step.
     pub cycles_per_step_most: Option<u64>,
     /// Clock in Hz.
     pub clock_hz: Option<u32>,
-    /// Wait states of the flash; `None` where it has no meaning.
+    /// Wait states of the flash; `None` for boards without a model of them.
     pub wait_states: Option<u32>,
-    /// The same cycles if flash had no wait states.
+    /// Cycles of a step if the flash had no wait states.
     pub cycles_per_step_zero_wait: Option<f64>,
-    /// And of a window.
+    /// Cycles of a window if the flash had no wait states.
     pub cycles_per_inference_zero_wait: Option<f64>,
-    /// And its milliseconds.
+    /// Milliseconds of a window if the flash had no wait states.
     pub ms_per_inference_zero_wait: Option<f64>,
-    /// The same cycles if every access to flash took its wait states.
+    /// Cycles of a step if every access to the flash had wait states.
     pub cycles_per_step_uncached: Option<f64>,
-    /// And of a window.
+    /// Cycles of a window if every access to the flash had wait states.
     pub cycles_per_inference_uncached: Option<f64>,
-    /// And its milliseconds.
+    /// Milliseconds of a window if every access to the flash had wait states.
     pub ms_per_inference_uncached: Option<f64>,
     /// Flash of the whole application image, start-up code included.
     pub image_flash_bytes: usize,
-    /// What the generated code is made for: `size` or `speed`.
+    /// What the generated code is optimised for: `size` or `speed`.
     pub optimize: &'static str,
-    /// The compiler's optimisation.
+    /// The compiler's optimisation flag.
     pub compiler_flag: &'static str,
-    /// What ran it.
+    /// The emulator.
     pub emulator: &'static str,
-    /// The same network behind its front end, fed sound; for models that listen.
+    /// The network with its audio front end, fed sound, for models that have one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sound: Option<crate::SoundReport>,
 }
 
-/// A value that is not the host's.
+/// A value that differs from the host.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Mismatch {
-    /// The window.
+    /// The index of the window.
     pub window: usize,
     /// Which value: `score K`, `class` or `confidence`.
     pub value: String,
-    /// The host's.
+    /// The value on the host.
     pub expected: i32,
-    /// The board's.
+    /// The value on the board.
     pub found: i32,
 }
 
-/// What a board must compute as the host does.
+/// Which results of a board are compared with the host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Compare {
     /// Every bit of scores, class and confidence.
@@ -96,7 +97,7 @@ pub enum Compare {
     Classes,
 }
 
-/// How many values differ, and the first that does.
+/// The number of values that differ, and the first of them.
 pub(crate) fn mismatches(
     expected: &[Outcome],
     found: &[Outcome],

@@ -1,94 +1,99 @@
-//! A model that listens, fed sound: what its front end takes, and what the network behind it does.
+//! Measuring a model with an audio front end, which is fed sound.
 //!
-//! The firmware is the generated code's `push`, fed a hop at a time as a microphone's driver would.
-//! Its states and scores must be those of the host's integer front end and runtime. A second image,
-//! fed the frames that the host made of the same sound, tells what the network's step takes; the rest
-//! is the front end's.
+//! The firmware calls the generated `push` with one hop of samples at a time, as a microphone's driver
+//! would. Its states and scores must be those of the host's integer front end and runtime. A second
+//! image is fed the frames that the host computes from the same sound; it shows what the network's
+//! step takes, and the difference is the front end's share.
 
-use crate::counts::Counts;
-use crate::emulate::{How, emulate};
-use crate::firmware::{Fed, build};
+use crate::counts::RunCounts;
+use crate::emulate::{RunOptions, emulate};
+use crate::firmware::{FirmwareInput, build};
 use crate::measure::{check_stack, measure};
 use crate::optimization::default_optimization;
 use crate::platform::Platform;
 use crate::report::mismatches;
-use crate::work::Work;
-use crate::{BoardError, BoardReport, Compare, Mismatch, Options, outcomes};
+use crate::work::WorkFolder;
+use crate::{BoardError, BoardReport, Compare, MeasureOptions, Mismatch, outcomes};
 use fastgrnn::device::Board;
 use fastgrnn::features::{IntegerFront, Spec};
 use fastgrnn::quantize::IntegerModel;
 use fastgrnn_export::{CSource, FrontEndInfo};
 use serde::Serialize;
 
-/// What a model that listens took. Cycles and milliseconds are averages over the frames, with the
-/// board's own flash, and `None` where there is no model of them.
+/// What a model with an audio front end took. Cycles and milliseconds are averages over the frames, with
+/// the board's own flash, and `None` if no model of them exists.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct SoundReport {
-    /// Frames that were heard.
+    /// Number of frames.
     pub frames: u64,
     /// Cycles of a frame: front end and network.
     pub cycles_per_frame: Option<f64>,
-    /// The front end's part.
+    /// The front end's share of the cycles.
     pub cycles_front_end: Option<f64>,
-    /// The network's part.
+    /// The network's share of the cycles.
     pub cycles_network: Option<f64>,
     /// Instructions of a frame.
     pub instructions_per_frame: f64,
-    /// [`SoundReport::cycles_per_frame`] at the board's clock.
+    /// Milliseconds of [`SoundReport::cycles_per_frame`] at the board's clock.
     pub ms_per_frame: Option<f64>,
-    /// The front end's part of it.
+    /// The front end's share of the milliseconds.
     pub ms_front_end: Option<f64>,
     /// Milliseconds from one frame to the next.
     pub ms_between_frames: f64,
-    /// How much of the time the core is busy, 0 to 1.
+    /// The fraction of the time in which the core is busy, from 0 to 1.
     pub duty: Option<f64>,
-    /// Flash of the application less that of an empty one: network and front end.
+    /// Flash of the application minus that of an empty one: network and front end.
     pub flash_bytes: usize,
-    /// The front end's part: code and tables.
+    /// The front end's share of the flash: code and tables.
     pub flash_front_end_bytes: usize,
-    /// The front end's tables.
+    /// Bytes of the front end's tables.
     pub table_bytes: usize,
-    /// RAM of the application less that of an empty one; a hop of samples is in it.
+    /// RAM of the application minus that of an empty one, including one hop of samples.
     pub ram_static_bytes: usize,
-    /// The front end's buffers.
+    /// Bytes of the front end's buffers.
     pub ram_front_end_bytes: usize,
     /// Stack of the deepest call.
     pub stack_bytes: usize,
-    /// Values that are not the host's.
+    /// Number of values that differ from the host.
     pub mismatches: usize,
-    /// The first of them.
+    /// The first value that differs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_mismatch: Option<Mismatch>,
 }
 
-/// Runs `source`, written of `model` with the front end `front`, on recordings at the front end's rate.
+/// Runs `source`, which was generated from `model` with the front end `front`, on recordings at the
+/// front end's rate.
 pub fn measure_sound(
     board: Board,
     model: &IntegerModel,
     front: &Spec,
     source: &CSource,
     recordings: &[Vec<i16>],
-    options: &Options,
+    options: &MeasureOptions,
 ) -> Result<SoundReport, BoardError> {
     let platform = Platform::new(board);
     let id = board.id();
     let Some(FrontEndInfo { table_bytes, ram_bytes, .. }) = source.front else {
-        return Err(BoardError::NoSound { board: id, why: "the code was written without a front end" });
+        return Err(BoardError::NoSound {
+            board: id,
+            why: "the code was generated without an audio front end",
+        });
     };
     if platform.info.costs.front_end.is_none() {
-        let why = "it has no room for the transform; features must come from elsewhere";
+        let why = "it has no room for an audio front end";
         return Err(BoardError::NoSound { board: id, why });
     }
     let frames = frames(front, recordings);
     let expected = outcomes(model, &frames);
-    let network = measure(board, source, &frames, &expected, &Options { keep: None, ..options.clone() })?;
+    let network =
+        measure(board, source, &frames, &expected, &MeasureOptions { keep: None, ..options.clone() })?;
 
-    let work = Work::new(board)?;
+    let work = WorkFolder::new(board)?;
     let flag = platform.optimization_flag(options.optimize.unwrap_or_else(|| default_optimization(board)));
-    let firmware = build(&work, &platform, flag, source, Fed::Sound)?;
+    let firmware = build(&work, &platform, flag, source, FirmwareInput::Sound)?;
     work.write("windows", &encode(recordings))?;
     let wait_states = platform.wait_states().map_or(0, |wait| options.wait_states.unwrap_or(wait));
-    let how = How { windows: recordings.len(), wait_states, limit: options.limit };
+    let how = RunOptions { windows: recordings.len(), wait_states, limit: options.limit };
     let run = emulate(&work, &platform, &firmware, &how)?;
     if let Some(folder) = &options.keep {
         work.keep(&folder.with_extension("sound"))?;
@@ -110,8 +115,8 @@ pub fn measure_sound(
     })
 }
 
-/// What the cycles of all calls come to for a frame.
-fn timed(board: Board, front: &Spec, counts: &Counts, network: &BoardReport) -> SoundReport {
+/// The averages per frame of what all calls took.
+fn timed(board: Board, front: &Spec, counts: &RunCounts, network: &BoardReport) -> SoundReport {
     let frames = network.steps;
     let per_frame = |sum: u64| if frames == 0 { 0.0 } else { sum as f64 / frames as f64 };
     let cycles = network.cycles_per_step.map(|_| per_frame(counts.step.cycles.own));
@@ -132,7 +137,7 @@ fn timed(board: Board, front: &Spec, counts: &Counts, network: &BoardReport) -> 
     }
 }
 
-/// The frames that become whole while a recording runs.
+/// The complete frames of each recording.
 fn frames(front: &Spec, recordings: &[Vec<i16>]) -> Vec<Vec<i16>> {
     let of = |samples: &Vec<i16>| {
         let mut rows = Vec::new();
@@ -142,7 +147,7 @@ fn frames(front: &Spec, recordings: &[Vec<i16>]) -> Vec<Vec<i16>> {
     recordings.iter().map(of).collect()
 }
 
-/// The file `windows` that firmware is fed sound from.
+/// The file `windows` from which the firmware reads sound.
 fn encode(recordings: &[Vec<i16>]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for samples in recordings {

@@ -1,4 +1,4 @@
-//! Programs of the system: whether they are there, and running them for a limited time.
+//! Programs of the system: finding them, and running them with a time limit.
 
 use std::fs::File;
 use std::path::Path;
@@ -18,21 +18,21 @@ pub(crate) fn have_file(path: &str) -> bool {
 
 static STOPPED: AtomicBool = AtomicBool::new(false);
 
-/// Ends the compiler or emulator that is running, and with it every [`measure`](crate::measure) of
-/// this process: each returns an error, and its folder goes away. For a handler of Ctrl-C.
+/// Ends the compiler or emulator that is running, and every [`measure`](crate::measure) of this process:
+/// each returns an error and removes its folder. Call it from a handler of Ctrl-C.
 pub fn stop() {
     STOPPED.store(true, Ordering::SeqCst);
 }
 
-/// What a program did.
-pub(crate) struct Ran {
-    /// None where it was stopped because its time was over.
+/// How a program ended.
+pub(crate) struct ProgramOutput {
+    /// `None` if the program was stopped because it exceeded its time limit.
     pub(crate) status: Option<ExitStatus>,
-    /// What it said on both streams, shortened.
+    /// The output on both streams, shortened.
     pub(crate) output: String,
 }
 
-/// Most bytes of a program's output that are shown.
+/// The most characters of a program's output that are shown.
 const SHOWN: usize = 4000;
 
 /// Runs a program in `folder`, with its output in the file `log` there.
@@ -42,7 +42,7 @@ pub(crate) fn run(
     folder: &Path,
     log: &str,
     limit: Duration,
-) -> io::Result<Ran> {
+) -> io::Result<ProgramOutput> {
     let path = folder.join(log);
     let out = File::create(&path)?;
     let mut child = Command::new(program)
@@ -61,7 +61,7 @@ pub(crate) fn run(
         if STOPPED.load(Ordering::SeqCst) {
             child.kill()?;
             child.wait()?;
-            return Err(io::Error::new(io::ErrorKind::Interrupted, "stopped as asked"));
+            return Err(io::Error::new(io::ErrorKind::Interrupted, "stopped by request"));
         }
         if Instant::now() >= end {
             child.kill()?;
@@ -71,7 +71,7 @@ pub(crate) fn run(
         thread::sleep(pause);
         pause = (pause * 2).min(Duration::from_millis(50));
     };
-    Ok(Ran { status, output: shortened(&String::from_utf8_lossy(&std::fs::read(&path)?)) })
+    Ok(ProgramOutput { status, output: shortened(&String::from_utf8_lossy(&std::fs::read(&path)?)) })
 }
 
 fn shortened(text: &str) -> String {

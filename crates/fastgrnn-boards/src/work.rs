@@ -1,7 +1,7 @@
-//! The folder in which a board is built and run.
+//! The temporary folder in which firmware is built and run.
 
 use crate::BoardError;
-use crate::tools::{Ran, run};
+use crate::tools::{ProgramOutput, run};
 use fastgrnn::device::Board;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,15 +9,15 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 /// How long a compiler may take.
-const BUILDING: Duration = Duration::from_secs(300);
+const BUILD_LIMIT: Duration = Duration::from_secs(300);
 
-/// A temporary folder for one board; it goes away with the value.
-pub(crate) struct Work {
+/// A temporary folder for one board, which is removed with the value.
+pub(crate) struct WorkFolder {
     folder: TempDir,
     pub(crate) board: Board,
 }
 
-impl Work {
+impl WorkFolder {
     pub(crate) fn new(board: Board) -> Result<Self, BoardError> {
         let made = tempfile::Builder::new().prefix("fastgrnn-board-").tempdir();
         let folder = made.map_err(|source| BoardError::Io { path: std::env::temp_dir(), source })?;
@@ -53,14 +53,19 @@ impl Work {
     }
 
     /// Runs a program in the folder.
-    pub(crate) fn run(&self, program: &str, args: &[String], limit: Duration) -> Result<Ran, BoardError> {
+    pub(crate) fn run(
+        &self,
+        program: &str,
+        args: &[String],
+        limit: Duration,
+    ) -> Result<ProgramOutput, BoardError> {
         let ran = run(program, args, self.folder(), "log", limit);
         ran.map_err(|source| BoardError::Io { path: PathBuf::from(program), source })
     }
 
     /// Runs a compiler to make `what`.
     pub(crate) fn build(&self, tool: &str, args: &[String], what: &str) -> Result<(), BoardError> {
-        let ran = self.run(tool, args, BUILDING)?;
+        let ran = self.run(tool, args, BUILD_LIMIT)?;
         if ran.status.is_some_and(|s| s.success()) {
             return Ok(());
         }
@@ -68,7 +73,7 @@ impl Work {
         Err(BoardError::Build { tool: tool.to_owned(), what: what.to_owned(), board: self.id(), output })
     }
 
-    /// Copies everything to `folder`, which must not be there; it appears as a whole or not at all.
+    /// Copies everything to `folder`, which must not exist. The folder appears as a whole or not at all.
     pub(crate) fn keep(&self, folder: &Path) -> Result<(), BoardError> {
         let failed = |source| BoardError::Io { path: folder.to_owned(), source };
         let parent = folder.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -80,7 +85,7 @@ impl Work {
     }
 }
 
-/// Temporary folders are closed to others; one that is kept is like any that the user makes.
+/// Gives a folder the permissions of any new folder; temporary folders are closed to other users.
 fn open_to_others(folder: &Path) -> io::Result<()> {
     #[cfg(unix)]
     {

@@ -11,7 +11,7 @@ use fastgrnn::net::Network;
 use fastgrnn::quantize::{IntegerModel, Options as Quantize, quantize};
 use fastgrnn::rng::Rng;
 use fastgrnn_boards::{
-    BoardError, BoardReport, Options, Outcome, default_optimization, hash, measure, outcomes,
+    BoardError, BoardReport, MeasureOptions, Outcome, default_optimization, hash, measure, outcomes,
 };
 use fastgrnn_export::{COptions, CSource, Optimize, c_source};
 
@@ -83,7 +83,7 @@ fn agrees(board: Board, model: &IntegerModel, optimize: Optimize, about: &str) {
     let windows = windows(7);
     let expected = outcomes(model, &windows);
     let source = source(model, optimize);
-    let options = Options { optimize: Some(optimize), ..Options::default() };
+    let options = MeasureOptions { optimize: Some(optimize), ..MeasureOptions::default() };
     let report = measure(board, &source, &windows, &expected, &options).unwrap();
     assert_eq!(report.mismatches, 0, "{about}: {:?}", report.first_mismatch);
     let of_host = hash(expected.iter().flat_map(|o| o.scores.iter().copied()));
@@ -158,7 +158,7 @@ fn wrong_scores_classes_and_confidences_are_each_found() {
     expected[1].scores[2] += 1;
     expected[3].class ^= 1;
     expected[3].confidence ^= 1;
-    let report = measure(Board::M0plus, &source, &windows, &expected, &Options::default()).unwrap();
+    let report = measure(Board::M0plus, &source, &windows, &expected, &MeasureOptions::default()).unwrap();
     assert_eq!(report.mismatches, 3);
     let first = report.first_mismatch.unwrap();
     assert_eq!((first.window, first.value.as_str(), first.expected - first.found), (1, "score 2", 1));
@@ -169,7 +169,7 @@ fn figures_are_the_same_in_two_runs() {
     let (source, windows, expected) = small();
     for board in [Board::Uno, Board::M3] {
         if runs(board) {
-            let run = || measure(board, &source, &windows, &expected, &Options::default()).unwrap();
+            let run = || measure(board, &source, &windows, &expected, &MeasureOptions::default()).unwrap();
             assert_eq!(run(), run());
         }
     }
@@ -181,7 +181,8 @@ fn firmware_that_does_not_fit_is_refused_with_the_numbers() {
         return;
     }
     let expected = [Outcome { scores: vec![0], class: 0, confidence: 1, states: None }];
-    let run = |source: &CSource| measure(Board::Uno, source, &[vec![1]], &expected, &Options::default());
+    let run =
+        |source: &CSource| measure(Board::Uno, source, &[vec![1]], &expected, &MeasureOptions::default());
     let tables = "#include <avr/pgmspace.h>
 static const int16_t a[10000] PROGMEM = { 1 };
 static const int16_t b[10000] PROGMEM = { 1 };
@@ -222,7 +223,7 @@ fn code_with_another_prefix_is_refused_by_its_name() {
         return;
     }
     source.name = "gesture".into();
-    let error = measure(Board::M3, &source, &windows, &expected, &Options::default()).unwrap_err();
+    let error = measure(Board::M3, &source, &windows, &expected, &MeasureOptions::default()).unwrap_err();
     assert!(matches!(&error, BoardError::Name { found } if found == "gesture"), "{error}");
 }
 
@@ -234,7 +235,7 @@ fn a_compilers_complaint_is_shown() {
     }
     source.source.push_str("int broken(void) { return nothing; }\n");
     let error =
-        measure(Board::M3, &source, &windows, &expected, &Options::default()).unwrap_err().to_string();
+        measure(Board::M3, &source, &windows, &expected, &MeasureOptions::default()).unwrap_err().to_string();
     assert!(error.contains("arm-none-eabi-gcc cannot build model.c"), "{error}");
     assert!(error.contains("nothing") && error.contains("undeclared"), "{error}");
 }
@@ -247,7 +248,7 @@ fn what_is_kept_appears_as_a_whole_and_never_replaces_anything() {
     }
     let folder = tempfile::tempdir().unwrap();
     let keep = folder.path().join("firmware").join("m3");
-    let options = Options { keep: Some(keep.clone()), ..Options::default() };
+    let options = MeasureOptions { keep: Some(keep.clone()), ..MeasureOptions::default() };
     measure(Board::M3, &source, &windows, &expected, &options).unwrap();
     for file in ["model.c", "app.elf", "test.elf", "windows", "results", "counts", "plugin/count.c"] {
         assert!(keep.join(file).is_file(), "{file}");
@@ -261,7 +262,7 @@ fn what_is_kept_appears_as_a_whole_and_never_replaces_anything() {
 fn windows_that_do_not_fit_the_model_are_refused() {
     let (source, mut windows, mut expected) = small();
     let run = |windows: &[Vec<i16>], expected: &[Outcome]| {
-        measure(Board::M3, &source, windows, expected, &Options::default()).unwrap_err()
+        measure(Board::M3, &source, windows, expected, &MeasureOptions::default()).unwrap_err()
     };
     assert!(matches!(run(&[], &[]), BoardError::Windows { windows: 0, .. }));
     assert!(matches!(run(&windows, &expected[1..]), BoardError::Windows { windows: 4, expected: 3 }));
@@ -287,7 +288,7 @@ fn sizes_are_those_of_the_tool_chain() {
         }
         let folder = tempfile::tempdir().unwrap();
         let keep = folder.path().join("kept");
-        let options = Options { keep: Some(keep.clone()), ..Options::default() };
+        let options = MeasureOptions { keep: Some(keep.clone()), ..MeasureOptions::default() };
         let report = measure(board, &source, &windows, &expected, &options).unwrap();
         let sizes = |image: &str| -> Vec<usize> {
             let output = std::process::Command::new(size).arg(keep.join(image)).output().unwrap();

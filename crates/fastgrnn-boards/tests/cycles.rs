@@ -4,7 +4,7 @@
 mod common;
 
 use fastgrnn::device::Board;
-use fastgrnn_boards::{BoardReport, Options, Outcome, measure};
+use fastgrnn_boards::{BoardReport, MeasureOptions, Outcome, measure};
 
 /// What one step takes that consists of `body` and a return; `None` without the tools.
 fn step(board: Board, body: &str, wait_states: Option<u32>) -> Option<BoardReport> {
@@ -22,7 +22,7 @@ fn step(board: Board, body: &str, wait_states: Option<u32>) -> Option<BoardRepor
     let lines: String = text.lines().map(|l| format!("\"{}\\n\"\n", l.replace('"', "\\\""))).collect();
     let source = common::model(&format!("__asm__(\n{lines});"), 0);
     let expected = [Outcome { scores: vec![0], class: 0, confidence: 1, states: None }];
-    let options = Options { wait_states, ..Options::default() };
+    let options = MeasureOptions { wait_states, ..MeasureOptions::default() };
     let report = measure(board, &source, &[vec![5]], &expected, &options).unwrap();
     assert_eq!((report.mismatches, report.steps), (0, 1));
     Some(report)

@@ -8,7 +8,7 @@ use fastgrnn::cells::{Cell, CellKind};
 use fastgrnn::device::{Board, CodeForm, Footprint};
 use fastgrnn::quantize::IntegerModel;
 use fastgrnn::random::RandomModel;
-use fastgrnn_boards::{Options, measure, outcomes};
+use fastgrnn_boards::{MeasureOptions, measure, outcomes};
 use fastgrnn_export::{COptions, Optimize, c_source};
 
 /// How far a derived time may lie from the counted one.
@@ -39,7 +39,7 @@ fn what_is_derived_bounds_the_bytes_and_is_near_the_cycles() {
             {
                 let Some(derived) = Footprint::of_model(&model).estimate_form(board, form) else { continue };
                 let source = c_source(&model.network, &COptions { optimize, ..COptions::default() }).unwrap();
-                let options = Options { optimize: Some(optimize), ..Options::default() };
+                let options = MeasureOptions { optimize: Some(optimize), ..MeasureOptions::default() };
                 let counted = measure(board, &source, &windows, &expected, &options).unwrap();
                 let about = format!("{name} on {} as {}: {derived:?} {counted:?}", board.id(), form.name());
                 assert!(counted.flash_bytes <= derived.flash_bytes(), "{about}");

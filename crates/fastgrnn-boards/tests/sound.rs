@@ -12,7 +12,7 @@ use fastgrnn::model::{Model, Task};
 use fastgrnn::net::Network;
 use fastgrnn::quantize::{IntegerModel, Options as Quantize, quantize};
 use fastgrnn::rng::Rng;
-use fastgrnn_boards::{BoardError, Options, SoundReport, measure_sound};
+use fastgrnn_boards::{BoardError, MeasureOptions, SoundReport, measure_sound};
 use fastgrnn_export::{COptions, CSource, c_source};
 
 /// A network of random weights behind a front end.
@@ -46,7 +46,7 @@ fn heard(board: Board, front: &Spec) -> Option<SoundReport> {
     let model = model(front);
     assert_eq!(model.front(), Some(*front));
     let report =
-        measure_sound(board, &model, front, &source(&model), &recordings(front), &Options::default());
+        measure_sound(board, &model, front, &source(&model), &recordings(front), &MeasureOptions::default());
     let report = report.unwrap();
     assert_eq!((report.mismatches, report.frames), (0, 13 + 2), "{:?}", report.first_mismatch);
     Some(report)
@@ -74,7 +74,13 @@ fn other_boards_hear_the_same() {
 fn an_uno_is_not_fed_sound() {
     let front = Spec::default();
     let model = model(&front);
-    let error =
-        measure_sound(Board::Uno, &model, &front, &source(&model), &recordings(&front), &Options::default());
+    let error = measure_sound(
+        Board::Uno,
+        &model,
+        &front,
+        &source(&model),
+        &recordings(&front),
+        &MeasureOptions::default(),
+    );
     assert!(matches!(error, Err(BoardError::NoSound { board: "uno", .. })));
 }

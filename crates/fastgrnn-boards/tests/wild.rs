@@ -10,7 +10,7 @@ mod networks;
 use common::runs;
 use fastgrnn::device::Board;
 use fastgrnn::quantize::HostModel;
-use fastgrnn_boards::{Options, measure, outcomes_of};
+use fastgrnn_boards::{MeasureOptions, measure, outcomes_of};
 use fastgrnn_export::{COptions, Optimize, c_source};
 use fastgrnn_testing::oracle::random::{CELLS, Case, Manner, case, network};
 use proptest::strategy::{Strategy, ValueTree};
@@ -33,7 +33,7 @@ fn agree(
         if board == Board::Uno { &[Optimize::Size] } else { &[Optimize::Size, Optimize::Speed] };
     for &optimize in made_for {
         let source = c_source(&network, &COptions { optimize, ..COptions::default() }).unwrap();
-        let options = Options { optimize: Some(optimize), ..Options::default() };
+        let options = MeasureOptions { optimize: Some(optimize), ..MeasureOptions::default() };
         let report = measure(board, &source, &windows, &expected, &options).unwrap();
         assert_eq!(report.mismatches, 0, "{about} {optimize:?}: {:?}", report.first_mismatch);
     }

@@ -116,5 +116,8 @@ fn a_missing_tool_is_named_with_the_script_that_installs_it() {
     let output = command(folder(), &args).env("PATH", "/nowhere").output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{stderr}");
-    assert!(stderr.contains("'avr-gcc' is missing") && stderr.contains("scripts/setup-boards"), "{stderr}");
+    assert!(
+        stderr.contains("'avr-gcc', which is missing") && stderr.contains("scripts/setup-boards"),
+        "{stderr}"
+    );
 }

@@ -104,12 +104,12 @@ fn a_folder_with_something_in_it_is_kept_and_force_moves_it_aside() {
     let aside = Path::new(answer["moved_aside"].as_str().unwrap());
     assert_eq!(std::fs::read_to_string(aside.join("notes")).unwrap(), "mine");
     assert!(out.join("model.c").exists());
-    fails(folder(), &["export", "int.safetensors", "--target", "c", "-o", "."], 1, &["runs in", "-o"]);
+    fails(folder(), &["export", "int.safetensors", "--target", "c", "-o", "."], 1, &["current folder", "-o"]);
     fails(
         folder(),
         &["export", "int.safetensors", "--target", "c", "-o", "int.safetensors"],
         1,
-        &["no folder"],
+        &["not a folder"],
     );
 }
 
@@ -135,13 +135,13 @@ fn each_mistake_is_answered_with_what_to_do() {
     fails(folder(), &["export", "int.safetensors", "--target", "c"], 2, &["--output"]);
     fails(folder(), &export(&["--name", "My Model"]), 2, &["My Model", "--name"]);
     fails(folder(), &export(&["--name", "stdint"]), 2, &["stdint", "--name"]);
-    fails(folder(), &export(&["--max-ram", "10"]), 1, &["10 are allowed", "--max-ram"]);
+    fails(folder(), &export(&["--max-ram", "10"]), 1, &["max-ram is 10", "--max-ram"]);
     fails(folder(), &export(&["--golden", "0"]), 2, &["--golden"]);
     fails(folder(), &export(&["--dataset", "digts"]), 1, &["digts"]);
     fails(folder(), &export(&["--dataset", "digits", "--timesteps", "64"]), 1, &["1 features", "reads 8"]);
     fails(folder(), &export(&["--float", "--optimize", "speed"]), 2, &["--optimize", "--float"]);
     let rust = ["export", "int.safetensors", "--target", "rust", "-o", "no"];
-    fails(folder(), &[&rust[..], &["--float"]].concat(), 2, &["rust", "every target but rust"]);
+    fails(folder(), &[&rust[..], &["--float"]].concat(), 2, &["rust", "no soft-float version", "--float"]);
     fails(folder(), &[&rust[..], &["--optimize", "size"]].concat(), 2, &["--optimize"]);
     assert!(!folder().join("no").exists() && !folder().join("no.tmp").exists(), "nothing is left behind");
 }

@@ -67,8 +67,17 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Makes a rename durable where folders can be opened; elsewhere the system does it by itself.
-fn sync_folder(folder: &Path) {
+/// Writes `bytes` to `path` and makes them durable. Unlike [`write_atomic`], a failure may leave a part
+/// of the file behind; use this for files in a folder that is renamed as a whole.
+pub fn write_durably(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = File::create(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+/// Makes the entries of a folder durable, where folders can be opened; elsewhere the system does it by
+/// itself.
+pub fn sync_folder(folder: &Path) {
     if let Ok(folder) = File::open(folder) {
         let _ = folder.sync_all();
     }

@@ -1,87 +1,87 @@
-//! What can go wrong.
+//! The errors of this crate.
 
 use fastgrnn_runtime::int::DetectorError;
 use std::path::PathBuf;
 
-/// Why nothing was exported.
+/// Why an export failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExportError {
-    /// A name that C does not take.
+    /// The name is not a valid identifier.
     #[error(
-        "'{name}' cannot be a name in C: lower-case letters, digits and _, starting with a letter, at most 40; \
-         choose another one with --name"
+        "'{name}' cannot be a name in C: a name starts with a lower-case letter and has at most 40 lower-case \
+         letters, digits and underscores"
     )]
     Name {
         /// The name.
         name: String,
     },
-    /// A word of a language, or a name whose files would hide others.
-    #[error(
-        "'{name}' is a word of C, C++ or Rust, or the name of one of their files; choose another one with --name"
-    )]
+    /// The name is a keyword, or its files would hide others.
+    #[error("'{name}' is a keyword of C, C++ or Rust, or the name of one of their files")]
     NameTaken {
         /// The name.
         name: String,
     },
-    /// A target without a float version.
-    #[error("there is no float version for {target}; every target but rust takes --float")]
+    /// The target has no soft-float version.
+    #[error("the target {target} has no soft-float version")]
     FloatTarget {
         /// The target.
         target: &'static str,
     },
-    /// More RAM than allowed.
+    /// The model needs more RAM than `max_ram` allows.
     #[error(
-        "the model needs {needed} bytes of RAM (state, buffers of a step, a frame and scores), {most} are allowed; \
-         train fewer units, or allow more with --max-ram"
+        "the model needs {needed} bytes of RAM (state, buffers of a step, a frame and scores), but max-ram is {most}; \
+         a model with fewer units needs less"
     )]
     Ram {
         /// Bytes that it needs.
         needed: usize,
-        /// Bytes allowed.
+        /// Bytes that are allowed.
         most: usize,
     },
-    /// Recorded windows of another width.
+    /// A window does not consist of whole frames.
     #[error("a window of {found} counts is not a number of frames of {features} features")]
     Window {
-        /// Counts.
+        /// Counts in the window.
         found: usize,
         /// Features of a frame.
         features: usize,
     },
-    /// Recordings of another width.
-    #[error("the data has {found} features a step, the model reads {expected}")]
+    /// The data has another number of features than the model.
+    #[error("the data has {found} features per step, but the model reads {expected}")]
     Features {
         /// Features of the data.
         found: usize,
         /// Features of the model.
         expected: usize,
     },
-    /// A front end of another width.
-    #[error("the front end {spec} makes {found} features a frame, the network reads {features}")]
+    /// The front end computes another number of features than the network reads.
+    #[error("the front end {spec} computes {found} features per frame, but the network reads {features}")]
     Front {
         /// The front end.
         spec: String,
-        /// Features it makes.
+        /// Features that it computes.
         found: usize,
         /// Features of the network.
         features: usize,
     },
-    /// A detector that the network cannot have.
+    /// The detector does not match the network.
     #[error("the detector does not fit the network: {0}")]
     Detector(#[from] DetectorError),
-    /// Nothing to make golden vectors of.
-    #[error("golden vectors need at least one window with at least one frame; ask for more with --golden")]
+    /// There is no window for the golden vectors.
+    #[error("golden vectors need at least one window with at least one frame")]
     NoWindow,
-    /// A compiler that is not there.
-    #[error("{tool} is missing, which makes WebAssembly of C ({cause}); scripts/setup-boards installs it")]
+    /// A compiler is not installed.
+    #[error(
+        "{tool}, which compiles C to WebAssembly, cannot be run ({cause}); scripts/setup-boards installs it"
+    )]
     Tool {
         /// The program.
         tool: &'static str,
-        /// What the system said.
+        /// The system's error.
         cause: std::io::Error,
     },
-    /// A compiler that failed.
+    /// A compiler failed.
     #[error("{tool} failed ({status}):\n{output}")]
     Compiler {
         /// The program.
@@ -91,36 +91,30 @@ pub enum ExportError {
         /// What it printed.
         output: String,
     },
-    /// A folder that holds something.
-    #[error(
-        "{} is not empty; choose another folder with -o, or --force to move it aside and write a new one",
-        path.display()
-    )]
+    /// The folder is not empty.
+    #[error("the folder {} is not empty", path.display())]
     NotEmpty {
         /// The folder.
         path: PathBuf,
     },
-    /// Something else than a folder.
-    #[error("{} is no folder; choose another one with -o", path.display())]
+    /// The path is not a folder.
+    #[error("{} is not a folder", path.display())]
     NotAFolder {
         /// The path.
         path: PathBuf,
     },
-    /// The folder that the command runs in.
-    #[error(
-        "{} is the folder that this command runs in, or above it, and would be replaced; name a new one with -o",
-        path.display()
-    )]
+    /// The folder is the current one, or contains it.
+    #[error("{} is the current folder or contains it, and would be replaced", path.display())]
     InUse {
         /// The folder.
         path: PathBuf,
     },
-    /// A file that cannot be written.
+    /// A file cannot be written.
     #[error("cannot write {}: {cause}", path.display())]
     Write {
         /// The path.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         cause: std::io::Error,
     },
 }

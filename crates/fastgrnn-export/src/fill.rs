@@ -1,11 +1,11 @@
-//! Filling templates: files with `@key@` where a value belongs.
+//! Templates: files that contain `@key@` where a value belongs.
 //!
-//! Templates stay readable as the C, CMake or JavaScript that they are; a key without a value is a
-//! mistake of this crate, which the tests of every target would meet.
+//! A template stays readable as C, CMake or JavaScript. A key without a value is a bug of this crate,
+//! which the tests of every target would find.
 
 /// `template` with each `@key@` replaced by its value.
 ///
-/// Values are not searched for keys again, so that a label such as `@name@` stays what it is.
+/// Values are not searched for keys, so that a label such as `@name@` is kept as it is.
 pub(crate) fn fill(template: &str, values: &[(&str, &str)]) -> String {
     let mut out = String::with_capacity(template.len());
     let mut rest = template;

@@ -1,23 +1,24 @@
-//! Integer networks as source code: one portable C core and thin packages around it.
+//! Exports integer networks as source code: one portable C core, and packages around it.
 //!
-//! [`package`] makes everything that a tool chain needs of a model: the core, golden vectors, a
-//! self-test, examples, a README. [`Package::write`] puts it into a folder, whole or not at all.
-//! [`c_source`] is the core alone; [`float_source`] the same functions in soft float, to be
-//! compared with.
+//! [`package`] generates everything that a tool chain needs: the core, golden vectors, a self-test,
+//! examples and a README. [`Package::write`] writes them to a folder, all of them or none.
+//! [`c_source`] generates only the core, and [`float_source`] the same functions in soft float, for
+//! comparisons.
 
 mod c;
 mod error;
+mod escape;
 mod fill;
 pub mod float;
 mod golden;
 mod name;
 mod package;
-mod plain;
 
 pub use c::{COptions, CSource, FrontEndInfo, Optimize, c_source};
 pub use error::ExportError;
 pub use float::float_source;
 pub use golden::{Golden, GoldenWindow, MOST_BYTES, Windows};
 pub use package::{
-    Facts, File, GOLDEN_SEED, GOLDEN_WINDOWS, GoldenFacts, Package, PackageOptions, Target, Written, package,
+    File, GOLDEN_SEED, GOLDEN_WINDOWS, GoldenInfo, Package, PackageInfo, PackageOptions, Target,
+    WrittenPackage, package,
 };

@@ -1,11 +1,11 @@
-//! Names that C, file systems and package managers all take.
+//! Names that are valid in C, in file systems and in package managers.
 
 use crate::ExportError;
 
-/// Longest name.
+/// The length of the longest valid name.
 const LONGEST: usize = 40;
 
-/// Names whose header would hide a system's own, or whose files collide with those of an export.
+/// Names whose header would hide one of the system, or whose files collide with those of an export.
 const HIDING: &[&str] = &[
     "alloca",
     "arduino",
@@ -51,7 +51,7 @@ const HIDING: &[&str] = &[
     "wctype",
 ];
 
-/// Words of C, C++ and Rust.
+/// Keywords of C, C++ and Rust.
 const WORDS: &[&str] = &[
     "abstract",
     "alloc",
@@ -139,7 +139,7 @@ const WORDS: &[&str] = &[
     "yield",
 ];
 
-/// The name if it can be one: a C identifier in lower case that hides nothing.
+/// Returns the name if it is valid: a C identifier in lower case that hides no other name.
 pub(crate) fn checked(name: &str) -> Result<String, ExportError> {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
     let starts = name.starts_with(|c: char| c.is_ascii_lowercase());

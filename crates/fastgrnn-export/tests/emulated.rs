@@ -64,7 +64,7 @@ fn a_cortex_m0_and_an_m3_pass() {
             let text = said(&output);
             assert!(output.status.success() && text.contains("PASS"), "{name} on {machine}:\n{text}");
             assert!(
-                name == "float" || text.contains(&package.facts.golden.hash),
+                name == "float" || text.contains(&package.info.golden.hash),
                 "{name} on {machine}:\n{text}"
             );
         }
@@ -98,6 +98,6 @@ fn an_uno_passes() {
         let output = Command::new(&simavr).arg(program).output().unwrap();
         let text = said(&output);
         assert!(output.status.success() && text.contains("PASS"), "{name}:\n{text}");
-        assert!(name == "float" || text.contains(&package.facts.golden.hash), "{name}:\n{text}");
+        assert!(name == "float" || text.contains(&package.info.golden.hash), "{name}:\n{text}");
     }
 }

@@ -19,7 +19,7 @@ fn readmes_of_c_packages_tell_how_sound_goes_in() {
         for target in [Target::C, Target::Arduino, Target::PlatformIo, Target::Zephyr, Target::EspIdf] {
             let package = packed(&model, target);
             let readme = text(&package, "README.md");
-            let front = package.facts.front.unwrap();
+            let front = package.info.front.unwrap();
             assert_eq!((front.rate, front.hop), (16_000, Spec::default().hop()));
             for part in [
                 "## Sound in",
@@ -57,7 +57,7 @@ fn packages_without_a_front_end_say_that_they_take_features() {
         let readme = text(&package, "README.md");
         assert!(readme.contains("takes frames of features, not samples"), "{readme}");
         assert!(readme.contains("one count is worth: 1/256 nat"), "{readme}");
-        assert_eq!(package.facts.front, None);
+        assert_eq!(package.info.front, None);
     }
 }
 

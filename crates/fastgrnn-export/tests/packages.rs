@@ -52,7 +52,7 @@ fn every_package_has_golden_vectors_a_readme_and_each_path_once() {
             "## Sizes",
             "fastgrnn board",
             "## Verify",
-            &package.facts.model_sha256,
+            &package.info.model_sha256,
         ] {
             assert!(readme.contains(part), "{target:?}: no '{part}' in\n{readme}");
         }
@@ -200,14 +200,14 @@ fn files_that_tools_read_are_well_formed() {
 }
 
 #[test]
-fn the_sizes_in_the_facts_are_those_that_the_compiler_sees() {
+fn the_reported_sizes_are_those_that_the_compiler_sees() {
     for target in C_TARGETS {
         let package = packed(&small(), target);
-        let facts = &package.facts;
+        let info = &package.info;
         let folder = if target == Target::C { "" } else { "src/" };
         let header = text(&package, &format!("{folder}model.h"));
         for (name, bytes) in
-            [("STATE", facts.state_bytes), ("SCRATCH", facts.scratch_bytes), ("DATA", facts.data_bytes)]
+            [("STATE", info.state_bytes), ("SCRATCH", info.scratch_bytes), ("DATA", info.data_bytes)]
         {
             assert!(header.contains(&format!("MODEL_{name}_BYTES {bytes}")), "{name} {bytes}");
         }
@@ -233,7 +233,7 @@ fn no_loop_becomes_a_call_of_the_c_library() {
             assert!(output.status.success(), "{}", said(&output));
             let code = said(&output);
             for call in ["memset", "memcpy", "memmove"] {
-                assert!(!code.contains(call), "{name}, {} {file} calls {call}", package.facts.arithmetic);
+                assert!(!code.contains(call), "{name}, {} {file} calls {call}", package.info.arithmetic);
             }
         }
     }

@@ -45,8 +45,8 @@ fn windows_that_are_none_are_refused() {
 fn the_ram_budget_is_checked_when_exporting_and_when_compiling() {
     let model = small();
     let with = |max_ram| package(&model, Target::C, &PackageOptions { max_ram, ..Default::default() });
-    let facts = with(None).unwrap().facts;
-    let needed = facts.state_bytes + facts.scratch_bytes + 2 * facts.features + 4 * facts.outputs;
+    let info = with(None).unwrap().info;
+    let needed = info.state_bytes + info.scratch_bytes + 2 * info.features + 4 * info.outputs;
     assert!(matches!(with(Some(needed - 1)), Err(ExportError::Ram { most, .. }) if most == needed - 1));
     for float in [false, true] {
         let options = PackageOptions { max_ram: Some(4 * needed), float, ..Default::default() };

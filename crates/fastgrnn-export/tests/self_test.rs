@@ -24,7 +24,7 @@ fn the_self_test_passes_for_every_cell_and_prints_the_hash_of_the_host() {
             let folder = written(&package);
             let (passed, text) = self_test(&folder.path().join("out"));
             assert!(passed && text.ends_with("PASS\n"), "{name}, float {float}:\n{text}");
-            assert_eq!(text.contains(&package.facts.golden.hash), !float, "{name}:\n{text}");
+            assert_eq!(text.contains(&package.info.golden.hash), !float, "{name}:\n{text}");
             assert_eq!(text.contains("(not compared)"), float, "{name}:\n{text}");
         }
     }
@@ -49,7 +49,7 @@ fn the_example_classifies_recordings_and_refuses_what_is_none() {
     let scores: Vec<String> = window["scores"].as_array().unwrap().iter().map(|v| v.to_string()).collect();
     let said_ = said(&output);
     assert_eq!(said_.matches(&format!("scores {}\n", scores.join(" "))).count(), 2, "{said_}");
-    let label = &package.facts.labels[window["class"].as_u64().unwrap() as usize];
+    let label = &package.info.labels[window["class"].as_u64().unwrap() as usize];
     assert!(said_.starts_with(label.as_str()), "{said_}");
     for bad in ["1\n", "1 2 3\n", "1 x\n", "1 40000\n"] {
         let output = run(bad);

@@ -34,7 +34,7 @@ fn node_computes_the_host_s_scores_for_every_cell() {
             Command::new("node").current_dir(folder.path().join("out")).arg("test.mjs").output().unwrap();
         let text = said(&output);
         assert!(output.status.success() && text.ends_with("PASS\n"), "{name}:\n{text}");
-        assert!(text.contains(&package.facts.golden.hash), "{name}:\n{text}");
+        assert!(text.contains(&package.info.golden.hash), "{name}:\n{text}");
     }
 }
 
@@ -119,7 +119,7 @@ fn answer(mut stream: TcpStream, folder: &Path) -> std::io::Result<()> {
     };
     let (status, body) = match std::fs::read(folder.join(path)) {
         Ok(body) => ("200 OK", body),
-        Err(_) => ("404 Not Found", Vec::new()),
+        Err(_) => ("404 Not FolderState", Vec::new()),
     };
     let head = format!(
         "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
@@ -152,5 +152,5 @@ fn a_browser_computes_the_host_s_scores() {
         .unwrap();
     let page = String::from_utf8_lossy(&output.stdout);
     assert!(page.contains("<span id=\"verdict\">PASS</span>"), "{}", said(&output));
-    assert!(page.contains(&package.facts.golden.hash), "{page}");
+    assert!(page.contains(&package.info.golden.hash), "{page}");
 }

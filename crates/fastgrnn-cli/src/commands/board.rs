@@ -13,7 +13,7 @@ use fastgrnn::model::AnyModel;
 use fastgrnn::quantize::IntegerModel;
 use fastgrnn::report::count;
 use fastgrnn_boards::{
-    Arithmetic, BoardError, BoardReport, Inputs, Options, choose_optimization, has_wait_states, hash,
+    Arithmetic, BoardError, BoardReport, Inputs, MeasureOptions, choose_optimization, has_wait_states, hash,
     measure_model, missing_tools, outcomes,
 };
 use fastgrnn_export::Optimize;
@@ -83,11 +83,11 @@ pub fn run(args: BoardArgs, console: Console) -> anyhow::Result<()> {
     for &board in &boards {
         let id = board.id();
         console.note(&format!("{id}: {} windows of '{}'", windows.len(), args.dataset));
-        let options = Options {
+        let options = MeasureOptions {
             wait_states: args.wait_states.filter(|_| has_wait_states(board)),
             optimize: args.optimize.map(Into::into),
             keep: args.keep.as_ref().map(|folder| folder.join(id)),
-            ..Options::default()
+            ..MeasureOptions::default()
         };
         let measured = measure_model(board, &model, arithmetic, &inputs, &options);
         if interrupt::is_asked() {

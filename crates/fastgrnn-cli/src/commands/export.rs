@@ -6,12 +6,12 @@ use crate::commands::{model, part};
 use crate::console::Console;
 use crate::misuse::misuse;
 use crate::table::facts;
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use fastgrnn::model::AnyModel;
 use fastgrnn::quantize::IntegerModel;
 use fastgrnn::report::{bytes, count};
 use fastgrnn_export::{
-    ExportError, Facts, GOLDEN_SEED, GOLDEN_WINDOWS, Optimize, PackageOptions, Target, Windows, package,
+    ExportError, GOLDEN_SEED, GOLDEN_WINDOWS, Optimize, PackageInfo, PackageOptions, Target, Windows, package,
 };
 use serde::Serialize;
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ struct Answer {
     /// Where a folder that was in the way is now; null if there was none.
     moved_aside: Option<PathBuf>,
     #[serde(flatten)]
-    facts: Facts,
+    info: PackageInfo,
     files: Vec<FileRow>,
 }
 
@@ -54,23 +54,41 @@ pub fn run(args: ExportArgs, console: Console) -> anyhow::Result<()> {
         float: args.float,
         windows: Some(windows),
     };
-    let package = package(&integer, args.target, &options).map_err(|e| told(e, &args.model.display()))?;
-    let written = package.write(&args.output, args.force).context("nothing was exported")?;
+    let package =
+        package(&integer, args.target, &options).map_err(|e| classify_error(e, &args.model.display()))?;
+    let written =
+        package.write(&args.output, args.force).map_err(with_flag).context("nothing was exported")?;
     let files =
         package.files.iter().map(|f| FileRow { path: f.path.clone(), bytes: f.bytes.len() }).collect();
     let answer =
-        Answer { folder: written.folder, moved_aside: written.moved_aside, facts: package.facts, files };
+        Answer { folder: written.folder, moved_aside: written.moved_aside, info: package.info, files };
     console.answer(&answer, || describe(&answer))
 }
 
-/// A name or a target that cannot be is misuse; everything else a failure.
-fn told(error: ExportError, model: &dyn std::fmt::Display) -> anyhow::Error {
+/// Turns a wrong name or target into a usage error, and anything else into a failure.
+fn classify_error(error: ExportError, model: &dyn std::fmt::Display) -> anyhow::Error {
     match error {
         ExportError::Name { .. } | ExportError::NameTaken { .. } | ExportError::FloatTarget { .. } => {
-            misuse(error.to_string())
+            misuse(with_flag(error).to_string())
         }
-        error => anyhow::Error::new(error).context(format!("cannot export {model}")),
+        error => with_flag(error).context(format!("cannot export {model}")),
     }
+}
+
+/// The error with the flag that helps, where there is one.
+fn with_flag(error: ExportError) -> anyhow::Error {
+    let hint = match &error {
+        ExportError::Name { .. } | ExportError::NameTaken { .. } => "choose another name with --name",
+        ExportError::FloatTarget { .. } => "leave out --float, or choose another --target",
+        ExportError::Ram { .. } => "or allow more with --max-ram",
+        ExportError::NoWindow => "ask for more windows with --golden, or name another --dataset",
+        ExportError::NotEmpty { .. } => {
+            "choose another folder with -o, or move this one aside and write a new one with --force"
+        }
+        ExportError::NotAFolder { .. } | ExportError::InUse { .. } => "choose another folder with -o",
+        _ => return error.into(),
+    };
+    anyhow!("{error}; {hint}")
 }
 
 fn windows(
@@ -91,7 +109,7 @@ fn windows(
 }
 
 fn describe(answer: &Answer) -> String {
-    let known = &answer.facts;
+    let known = &answer.info;
     let golden = &known.golden;
     let mut rows = vec![
         ("written", format!("{} files to {}", answer.files.len(), short(&answer.folder))),

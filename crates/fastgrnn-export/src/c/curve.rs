@@ -1,4 +1,4 @@
-//! Nonlinearities in C: one function for each that is used at a scale.
+//! Nonlinearities in C: one function for each nonlinearity and scale that a network uses.
 
 use super::helpers::Helpers;
 use fastgrnn::cells::Nonlinearity;
@@ -11,9 +11,9 @@ pub(super) struct Curves<'a> {
     table: bool,
 }
 
-/// A value that a nonlinearity returns.
-pub(super) struct Value {
-    /// Its C type.
+/// How a nonlinearity is called, and what it returns.
+pub(super) struct CurveCall {
+    /// The C type of the value.
     pub(super) ctype: &'static str,
     /// The name of the function.
     pub(super) function: String,
@@ -23,8 +23,8 @@ pub(super) struct Value {
     pub(super) takes_unity: bool,
 }
 
-impl Value {
-    /// The call.
+impl CurveCall {
+    /// The call for the argument `t`.
     pub(super) fn at(&self, t: &str) -> String {
         let unity = if self.takes_unity { ", unity" } else { "" };
         format!("{}({t}{unity})", self.function)
@@ -32,13 +32,14 @@ impl Value {
 }
 
 impl<'a> Curves<'a> {
-    /// No nonlinearities yet. The functions record in `helpers` what they call.
+    /// An empty set. The functions record in `helpers` what they call.
     pub(super) fn new(helpers: &'a Helpers) -> Self {
         Self { helpers, functions: BTreeMap::new(), table: false }
     }
 
-    /// A gate: 15 fraction bits. `fg_gate` from 0 to 32768, or `int32_t` if it may be negative.
-    pub(super) fn gate(&mut self, f: Nonlinearity, sums: u32) -> Value {
+    /// Adds a gate, whose value has 15 fraction bits. Its type is `fg_gate`, from 0 to 32768, or
+    /// `int32_t` if it may be negative.
+    pub(super) fn gate(&mut self, f: Nonlinearity, sums: u32) -> CurveCall {
         match f {
             Nonlinearity::QuantTanh => {
                 let name = format!("quant_tanh_gate_{sums}");
@@ -49,24 +50,24 @@ impl<'a> Curves<'a> {
                 );
                 self.add(name, body, "int32_t", 15)
             }
-            Nonlinearity::Tanh => Value { ctype: "int32_t", ..self.update(f, sums) },
+            Nonlinearity::Tanh => CurveCall { ctype: "int32_t", ..self.update(f, sums) },
             _ => self.update(f, sums),
         }
     }
 
-    /// An update: as many fraction bits as it says, within 16 bits.
-    pub(super) fn update(&mut self, f: Nonlinearity, sums: u32) -> Value {
+    /// Adds an update, whose value has 16 bits and as many fraction bits as [`CurveCall::bits`] says.
+    pub(super) fn update(&mut self, f: Nonlinearity, sums: u32) -> CurveCall {
         let limit = |shift: u32| c32(1_i64 << (sums + shift));
         match f {
             Nonlinearity::QuantTanh => {
                 let name = format!("quant_tanh_{sums}");
-                // Kept with the bits of its argument: 1 with 15 of them would not fit.
+                // The value keeps the bits of the argument: 1 with 15 fraction bits would not fit.
                 let body = format!(
                     "FG_INLINE fg_value {name}(int32_t t, int32_t unity)\n{{\n    if (FG_BEYOND(t + unity, {bits})) {{\n        t = t < 0 ? -{most} : {most};\n    }}\n    return (fg_value)t;\n}}\n",
                     bits = sums + 1,
                     most = limit(0)
                 );
-                Value { takes_unity: true, ..self.add(name, body, "fg_value", sums as i32) }
+                CurveCall { takes_unity: true, ..self.add(name, body, "fg_value", sums as i32) }
             }
             Nonlinearity::QuantSigm | Nonlinearity::QuantSigm4 => {
                 let (name, half, shift) = match f {
@@ -80,7 +81,7 @@ impl<'a> Curves<'a> {
                     bits = sums + half + 1,
                     most = limit(half + 1),
                 );
-                Value { takes_unity: true, ..self.add(name, body, "fg_gate", 15) }
+                CurveCall { takes_unity: true, ..self.add(name, body, "fg_gate", 15) }
             }
             Nonlinearity::Relu => {
                 let name = format!("relu_{sums}");
@@ -116,12 +117,12 @@ impl<'a> Curves<'a> {
         }
     }
 
-    /// Whether the table of the smooth functions is read.
+    /// Whether a function reads the table of the sigmoid.
     pub(super) fn needs_table(&self) -> bool {
         self.table
     }
 
-    /// The functions.
+    /// The definitions of all functions.
     pub(super) fn text(&self) -> String {
         self.functions.values().map(|f| format!("{f}\n")).collect()
     }
@@ -130,23 +131,23 @@ impl<'a> Curves<'a> {
         self.table = true;
         let width = sums - 3;
         let name = format!("look_up_{sums}");
-        // The table ends at 32757, so values are below 2^15; between two entries lies less than 2^11.
+        // The table ends at 32757, so values are below 2^15; two neighbours differ by less than 2^11.
         let body = format!(
             "/* sigmoid(u) - 1/2 with 16 fraction bits, for u >= 0 with {sums}. */\nstatic uint16_t {name}(int32_t u)\n{{\n    const uint8_t i = (uint8_t)((uint32_t)u >> {width});\n    const uint16_t rest = (uint16_t)((uint32_t)u & {mask}u);\n    uint16_t low, high;\n    if (((uint32_t)u >> {width}) >= 64u) {{\n        return FG_UWORD(sigmoid_table + 64);\n    }}\n    low = FG_UWORD(sigmoid_table + i);\n    high = FG_UWORD(sigmoid_table + i + 1);\n    return (uint16_t)(low + (((uint32_t)(uint16_t)(high - low) * rest + {half}u) >> {width}));\n}}\n",
             mask = (1 << width) - 1,
             half = 1 << (width - 1),
         );
-        // Functions are written in the order of their names: this one before those that call it.
+        // Functions are written in the order of their names. The space puts this one before its callers.
         self.functions.insert(format!(" {name}"), body);
     }
 
-    fn add(&mut self, name: String, body: String, ctype: &'static str, bits: i32) -> Value {
+    fn add(&mut self, name: String, body: String, ctype: &'static str, bits: i32) -> CurveCall {
         self.functions.entry(name.clone()).or_insert(body);
-        Value { ctype, function: name, bits, takes_unity: false }
+        CurveCall { ctype, function: name, bits, takes_unity: false }
     }
 }
 
-/// A constant of 32 bits: an `int` may have 16.
+/// A constant of 32 bits; an `int` may have only 16.
 fn c32(value: i64) -> String {
     format!("(int32_t){value}")
 }

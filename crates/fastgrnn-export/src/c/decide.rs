@@ -1,13 +1,19 @@
-//! Scores, class and confidence (sections 6 and 7).
+//! Scores, class and confidence in C (sections 6 and 7 of `docs/integer-arithmetic.md`).
 
 use super::helpers::Helpers;
-use super::matrix::Rows;
+use super::matrix::StoredRows;
 use super::text::{counter, times};
 use fastgrnn::quantize::IntegerNetwork;
 use fastgrnn_runtime::int::Meaning;
 
-/// The function `classify` and what it needs.
-pub(super) fn code(name: &str, network: &IntegerNetwork, h: &str, head: &Rows, helpers: &Helpers) -> String {
+/// The function `classify` and the functions that it calls.
+pub(super) fn code(
+    name: &str,
+    network: &IntegerNetwork,
+    h: &str,
+    head: &StoredRows,
+    helpers: &Helpers,
+) -> String {
     let outputs = network.head_biases.len();
     let k = counter(outputs);
     let bias = times("(int32_t)FG_WORD(head_b + k)", network.head_shift);
@@ -57,7 +63,8 @@ pub(super) fn code(name: &str, network: &IntegerNetwork, h: &str, head: &Rows, h
     )
 }
 
-/// The functions that compute a confidence: only those that are called, or compilers warn.
+/// The functions that compute a confidence. Only those that are called are included, because
+/// compilers warn about others.
 fn functions(network: &IntegerNetwork) -> String {
     let falling = || falling(network.score_bits());
     match network.meaning {

@@ -1,6 +1,7 @@
-//! The detector (section 9): a frame in, a detection out.
+//! The detector in C, which takes a frame and returns a detection (section 9 of
+//! `docs/integer-arithmetic.md`).
 
-use super::text::Tables;
+use super::text::ConstantTables;
 use crate::fill::fill;
 use fastgrnn::quantize::{Detector, IntegerNetwork, Reset};
 use fastgrnn_runtime::int::Meaning;
@@ -9,16 +10,16 @@ use fastgrnn_runtime::int::Meaning;
 pub(super) struct DetectorCode {
     /// Types and declarations.
     pub(super) header: String,
-    /// Functions, which call the network's.
+    /// Functions, which call those of the network.
     pub(super) functions: String,
 }
 
-/// A detector behind the network `name`.
+/// Writes the detector of the network `name`.
 pub(super) fn code(
     name: &str,
     network: &IntegerNetwork,
     detector: &Detector,
-    tables: &mut Tables,
+    tables: &mut ConstantTables,
 ) -> DetectorCode {
     let class = match detector.keywords.as_slice() {
         [only] => format!("{only}u"),
@@ -50,7 +51,7 @@ pub(super) fn code(
     }
 }
 
-/// What comes before the network's step.
+/// Statements before the network's step: they reset the network where that is due.
 fn reset(name: &str, network: &IntegerNetwork, detector: &Detector) -> String {
     let warm_up = detector.warm_up;
     let due = |frames: u16| {
@@ -84,7 +85,8 @@ fn reset(name: &str, network: &IntegerNetwork, detector: &Detector) -> String {
     }
 }
 
-/// Variables, what all keywords share, and the posterior of one.
+/// Declarations, statements that run once for all keywords, and statements that compute the posterior
+/// of one keyword.
 fn posterior(name: &str, network: &IntegerNetwork) -> (String, String, String) {
     const ONE_SIDED: &str = "            const uint32_t rest = falling(magnitude(@score@));
             p = ((@likelier@ ? (uint32_t)32768u : rest) * (1073741824u / (32768u + rest))) >> 15;\n";

@@ -1,8 +1,7 @@
-//! The audio front end (`docs/integer-features.md`): its tables, its functions and the interface
-//! around them.
+//! The audio front end in C (`docs/integer-features.md`): its tables, functions and interface.
 //!
-//! The arithmetic is in `parts/front.c`, which names sizes as macros; what feeds it and steps the
-//! network in `parts/push.c`. An AVR leaves all of it out.
+//! `parts/front.c` computes features, with sizes as macros; `parts/push.c` collects samples and runs
+//! the network's steps. The code for an AVR contains none of it.
 
 use super::FrontEndInfo;
 use super::helpers::{Helper, Helpers};
@@ -16,22 +15,22 @@ use std::fmt::{Display, Write};
 pub(super) struct FrontCode {
     /// Types and declarations.
     pub(super) header: String,
-    /// Tables and functions before the network's.
+    /// Tables and functions that come before those of the network.
     pub(super) functions: String,
-    /// Functions after the network's.
+    /// Functions that come after those of the network.
     pub(super) push: String,
-    /// Its rate and what it takes.
+    /// Its rate and size.
     pub(super) info: FrontEndInfo,
 }
 
-/// The front end of a spec in front of the network `name`.
+/// Writes the front end `spec` for the network `name`, with a detector of `keywords` classes or none.
 pub(super) fn code(name: &str, spec: &Spec, keywords: Option<usize>, helpers: &Helpers) -> FrontCode {
     let tables = Tables::new(spec);
     let view = tables.view();
     let points = spec.fft() / 2;
     let first = if points.trailing_zeros().is_multiple_of(2) { 1 } else { 2 };
     let (base, odd) = (spec.window() / 4 * 2, spec.window() % 4);
-    let mut text = Text::default();
+    let mut text = TableText::default();
 
     let (place, load, size) = if points <= 256 { ("uint8_t", "ldrb", 1) } else { ("uint16_t", "ldrh", 2) };
     let windows: Vec<String> = view.window.iter().zip(view.before).map(|(w, b)| pair(*w, *b)).collect();
@@ -44,7 +43,7 @@ pub(super) fn code(name: &str, spec: &Spec, keywords: Option<usize>, helpers: &H
     text.table("uint16_t", "front_edges", 2, view.edges);
     text.table("int32_t", "front_offsets", 4, view.offsets);
     text.table("uint16_t", "front_logs", 2, &audio::LOG_TABLE);
-    // What `parts/front.c` and, for MFCC, `parts/push.c` call.
+    // The helpers that `parts/front.c` and, for MFCC, `parts/push.c` call.
     helpers.require(Helper::RoundShift);
     if spec.kind() == Kind::Mfcc {
         helpers.require(Helper::Saturate);
@@ -59,7 +58,7 @@ pub(super) fn code(name: &str, spec: &Spec, keywords: Option<usize>, helpers: &H
         ("MIDDLE", (if odd == 0 { base } else { base + odd - 2 }).to_string()),
         ("PLACE", place.to_owned()),
         ("FRACTION", view.fraction.to_string()),
-        // For assembly: the same number, and how a place is read.
+        // For assembly: the same number, and how a position is read.
         ("BITS", format!("\"{}\"", view.fraction)),
         ("THUMB_PLACE", format!("\"{load} %[t], [%[place]]\\n\\tadds %[place], #{size}\"")),
         ("FILTERS", spec.filters().to_string()),
@@ -68,7 +67,7 @@ pub(super) fn code(name: &str, spec: &Spec, keywords: Option<usize>, helpers: &H
     let macros = macros.map(|(name, value)| format!("#define FRONT_{name} {value}\n"));
     let cuts =
         [0_u32, 4, 8, 12, 16].map(|cut| format!("#define FRONT_CUT_{cut} {}\n", stored(cut, view.drop)));
-    // Sums, counters, what was heard, and padding.
+    // Sums, counters, the last detection, and padding.
     let detector = keywords.map_or(0, |n| 4 * n + 16);
     let filled =
         |template: &str| filled(template, name, spec, view.cosine_bits, text.bytes, keywords.is_some());
@@ -116,14 +115,14 @@ typedef struct {
 
 ";
 
-/// Tables in C.
+/// The text of tables in C, and their bytes.
 #[derive(Default)]
-struct Text {
+struct TableText {
     tables: String,
     bytes: usize,
 }
 
-impl Text {
+impl TableText {
     fn table<T: Display>(&mut self, kind: &str, name: &str, size: usize, values: &[T]) {
         self.bytes += size * values.len();
         let _ = write!(self.tables, "static const {kind} {name}[{}] = {{", values.len());
@@ -138,7 +137,8 @@ fn pair(a: i16, b: i16) -> String {
     format!("{{{a}, {b}}}")
 }
 
-/// The table's entries in the order of their use: the stages' legs, then the spectrum from the top.
+/// Indices of the twiddle factors in the order of their use: those of the transform's stages, then
+/// those of the spectrum, from the highest frequency down.
 fn turns(points: usize, first: usize) -> impl Iterator<Item = usize> {
     let stages = std::iter::successors(Some(first), |q| Some(4 * q)).take_while(move |&q| q < points);
     let of_stage =
@@ -146,7 +146,7 @@ fn turns(points: usize, first: usize) -> impl Iterator<Item = usize> {
     stages.flat_map(of_stage).chain((1..points / 2).rev())
 }
 
-/// What becomes of a power whose parts lost `cut` bits.
+/// The statement that stores a power whose real and imaginary parts were shifted right by `cut` bits.
 fn stored(cut: u32, drop: u8) -> String {
     match 2 * cut as i32 - i32::from(drop) {
         shift @ ..0 => format!("power[0] = p >> {}, power[1] = 0", -shift),
@@ -183,7 +183,7 @@ fn filled(
     let (logs, member, cosines) =
         if mfcc { ("logs", member, cosines) } else { ("row", String::new(), String::new()) };
     let number = |n: usize| n.to_string();
-    // A value is not searched for keys.
+    // These values contain the name itself, because `fill` does not search values for keys.
     let (step, heard, start, use_of) = match detects {
         true => (
             format!(

@@ -1,16 +1,16 @@
-//! From counts to the network's input (section 1).
+//! Normalising counts to the network's input, in C (section 1 of `docs/integer-arithmetic.md`).
 
 use super::helpers::{Helper, Helpers};
-use super::text::{Tables, counter, times};
+use super::text::{ConstantTables, counter, times};
 use fastgrnn::quantize::InputScale;
 
 /// The function `normalise`, which writes numbers of the C type `kind`.
-pub(super) fn code(input: &InputScale, kind: &str, tables: &mut Tables, helpers: &Helpers) -> String {
+pub(super) fn code(input: &InputScale, kind: &str, tables: &mut ConstantTables, helpers: &Helpers) -> String {
     let features = input.factors.len();
     let extra = |&factor: &u16| u32::from(factor >> 14);
     let first = input.factors.first().map_or(0, extra);
     let same = input.factors.iter().all(|f| extra(f) == first);
-    // Factor and offset side by side, as they are read.
+    // Factor and offset are neighbours because they are read together.
     let pairs = input.factors.iter().zip(&input.offsets);
     tables.words("scales", &pairs.flat_map(|(&f, &o)| [f as i16, o]).collect::<Vec<_>>());
     let offset = times("(int32_t)FG_WORD(scale + 1)", input.offset_shift);
@@ -47,7 +47,7 @@ pub(super) fn code(input: &InputScale, kind: &str, tables: &mut Tables, helpers:
         );
         (String::new(), body)
     };
-    // A shift known only when the code runs: no chain of single shifts on an AVR.
+    // The shift is known only at run time, so that `round_shift` cannot be used directly.
     let helper = if same {
         ""
     } else {
@@ -73,7 +73,7 @@ pub(super) fn code(input: &InputScale, kind: &str, tables: &mut Tables, helpers:
     )
 }
 
-/// Whether no count makes a normalised input that needs saturation.
+/// Whether the normalised input fits 16 bits for every count, so that it need not be saturated.
 fn fits(input: &InputScale, shift: u32) -> bool {
     input.factors.iter().zip(&input.offsets).all(|(&factor, &offset)| {
         let offset = i64::from(offset) << input.offset_shift;

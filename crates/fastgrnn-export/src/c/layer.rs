@@ -1,21 +1,22 @@
-//! A layer's step: both products, then every unit's rule (sections 2 to 5).
+//! The step of a layer in C: both matrix products, then the rule of every unit (sections 2 to 5 of
+//! `docs/integer-arithmetic.md`).
 
 use super::curve::Curves;
 use super::helpers::Helpers;
-use super::matrix::Rows;
-use super::text::{Tables, counter};
+use super::matrix::StoredRows;
+use super::text::{ConstantTables, counter};
 use super::{straight, update};
 use fastgrnn::cells::CellKind;
 use fastgrnn::quantize::{IntegerFactors, IntegerLayer, IntegerMatrix};
 use std::fmt::Write;
 
-/// The C of a layer.
+/// A layer as C.
 pub(super) struct LayerCode {
-    /// The function `layerN` and what it calls. `@NAME@` stands for the prefix.
+    /// The function `layerN` and those that it calls. `@NAME@` stands for the prefix.
     pub(super) functions: String,
     /// Members of the state struct.
     pub(super) members: String,
-    /// Statements that set the state to its start.
+    /// Statements that set the state to its initial value.
     pub(super) reset: String,
     /// Entries of the state.
     pub(super) state: usize,
@@ -23,8 +24,8 @@ pub(super) struct LayerCode {
     pub(super) scratch: usize,
 }
 
-/// One of the two products of a step.
-pub(super) struct Side<'a> {
+/// One of the two matrix products of a step.
+pub(super) struct MatrixProduct<'a> {
     /// `w` or `u`.
     pub(super) letter: char,
     /// The matrix, or its first factor.
@@ -33,15 +34,15 @@ pub(super) struct Side<'a> {
     second: Option<&'a IntegerMatrix>,
     /// Shift after the second factor.
     inner: u32,
-    /// Shift after the first.
+    /// Shift after the first factor.
     pub(super) outer: u32,
-    /// What the first factor is multiplied with.
+    /// The C vector that the first factor is multiplied with.
     pub(super) vector: String,
-    /// The C type of its entries.
+    /// The C type of the vector's entries.
     pub(super) kind: &'static str,
 }
 
-impl<'a> Side<'a> {
+impl<'a> MatrixProduct<'a> {
     fn new(
         letter: char,
         factors: &'a IntegerFactors,
@@ -58,18 +59,18 @@ impl<'a> Side<'a> {
     }
 }
 
-/// A layer while it is written.
+/// The state of the generator while it writes a layer.
 struct Writer<'a> {
     index: usize,
     layer: &'a IntegerLayer,
     helpers: &'a Helpers,
-    /// Straight code, or loops over tables.
+    /// Whether to write straight-line code instead of loops over tables.
     in_line: bool,
-    w: Side<'a>,
-    u: Side<'a>,
+    w: MatrixProduct<'a>,
+    u: MatrixProduct<'a>,
     /// The C type of the layer's input.
     x_kind: &'static str,
-    /// The C type of what lies between factors.
+    /// The C type of values between two factors.
     between: &'static str,
     /// Functions before `layerN`.
     functions: String,
@@ -86,11 +87,11 @@ pub(super) fn code(
     index: usize,
     layer: &IntegerLayer,
     in_line: bool,
-    tables: &mut Tables,
+    tables: &mut ConstantTables,
     curves: &mut Curves,
     helpers: &Helpers,
 ) -> LayerCode {
-    // Straight code reads whole words fastest; loops keep to 16 bits, for RAM.
+    // Straight-line code reads whole words, which is fastest; loops use 16 bits to save RAM.
     let between = if in_line { "int32_t" } else { "int16_t" };
     let x_kind = if index == 0 { between } else { "int16_t" };
     let (h, s) = (format!("state->h{index}"), &layer.shifts);
@@ -99,8 +100,8 @@ pub(super) fn code(
         layer,
         helpers,
         in_line,
-        w: Side::new('w', &layer.w, [s.w2, s.w1], ("x", x_kind), between),
-        u: Side::new('u', &layer.u, [s.u2, s.u1], (&h, "int16_t"), between),
+        w: MatrixProduct::new('w', &layer.w, [s.w2, s.w1], ("x", x_kind), between),
+        u: MatrixProduct::new('u', &layer.u, [s.u2, s.u1], (&h, "int16_t"), between),
         x_kind,
         between,
         functions: String::new(),
@@ -109,7 +110,7 @@ pub(super) fn code(
         scratch: 0,
     };
     writer.projections(tables);
-    // Biases lie unit by unit, as they are read.
+    // The biases of a unit are neighbours because they are read together.
     let biases = (0..layer.cell.hidden).flat_map(|k| layer.biases.iter().map(move |b| b[k]));
     tables.words(&format!("b_{index}"), &biases.collect::<Vec<i16>>());
     if layer.cell.kind == CellKind::FastRnnVector {
@@ -132,7 +133,7 @@ impl Writer<'_> {
         self.layer.w.first.rows / self.hidden()
     }
 
-    /// Whether a GRU's last block keeps U's part of its sum apart, behind the others.
+    /// Whether the last block has a second sum for its part from U, behind the others. A GRU needs it.
     fn keeps_apart(&self) -> bool {
         self.layer.cell.kind == CellKind::Gru
     }
@@ -148,14 +149,14 @@ impl Writer<'_> {
         counter(self.hidden().max(ranks[0]).max(ranks[1]))
     }
 
-    /// Whether U's projection lies in the input's buffer: W's has read that by then.
+    /// Whether U's projection is stored in the input's buffer, which W's projection has read by then.
     fn shares_buffer(&self) -> bool {
         let room = |m: &IntegerMatrix| m.cols <= self.layer.cell.input;
         !self.in_line && self.index == 0 && self.w.second.is_some() && self.u.second.is_some_and(room)
     }
 
     /// Products of the second factors, `mw` and `mu`.
-    fn projections(&mut self, tables: &mut Tables) {
+    fn projections(&mut self, tables: &mut ConstantTables) {
         let shared = self.shares_buffer();
         let h = format!("state->h{}", self.index);
         for side in [&self.w, &self.u] {
@@ -178,7 +179,7 @@ impl Writer<'_> {
                 let _ = writeln!(self.body, "    {function}({input}, {vector});");
                 continue;
             }
-            let rows = Rows::transposed(second);
+            let rows = StoredRows::transposed(second);
             let table = format!("{letter}2_{}", self.index);
             tables.bytes(&table, &rows.bytes);
             let _ = write!(
@@ -190,11 +191,12 @@ impl Writer<'_> {
         }
     }
 
-    /// All sums as straight code, then every unit.
+    /// Writes all sums as straight-line code, then the rule of every unit.
     fn straight_units(&mut self, curves: &mut Curves) {
         let (index, hidden, sums, counter) = (self.index, self.hidden(), self.sums(), self.counter());
         let unit = update::code(index, self.layer, &format!("state->h{index}[k]"), curves, self.helpers);
-        // The product with the larger shift first: see "Why nothing overflows".
+        // The product with the larger shift comes first: see "Why nothing overflows" in
+        // `docs/integer-arithmetic.md`.
         let sides = if self.w.outer >= self.u.outer { [&self.w, &self.u] } else { [&self.u, &self.w] };
         let code = straight::sums(index, sides, hidden, self.blocks(), self.keeps_apart(), self.helpers);
         self.functions.push_str(&code);
@@ -205,7 +207,7 @@ impl Writer<'_> {
             "    sums{index}({}, {}, sum);\n    units{index}(state, sum);",
             self.w.vector, self.u.vector
         );
-        // By itself: among products, registers would be short.
+        // A function of its own: together with the products, registers would run short.
         let _ = write!(
             self.functions,
             "FG_ALONE void units{index}(@NAME@_state *state, const int32_t *sum)\n{{\n    const int16_t *bias = b_{index};\n    {counter} k;\n{}    for (k = 0; k < {hidden}; k++) {{\n{}        sum += {sums};\n    }}\n}}\n\n",
@@ -213,17 +215,18 @@ impl Writer<'_> {
         );
     }
 
-    /// Unit by unit: its rows of all blocks, one after the other, then its rule.
-    fn looped_units(&mut self, tables: &mut Tables, curves: &mut Curves) {
+    /// Writes a loop over units: a unit's rows of all blocks, then its rule.
+    fn looped_units(&mut self, tables: &mut ConstantTables, curves: &mut Curves) {
         let (index, hidden, blocks, sums) = (self.index, self.hidden(), self.blocks(), self.sums());
         let h = format!("state->h{index}");
-        // With U in factors nothing reads the old state once mu is there: the new one replaces it.
+        // With U in factors, nothing reads the old state once mu is computed, so the new state can
+        // replace it at once.
         let in_place = self.u.second.is_some();
         let target = if in_place { format!("{h}[k]") } else { "next[k]".to_string() };
         let unit = update::code(index, self.layer, &target, curves, self.helpers);
         let order: Vec<usize> = (0..hidden).flat_map(|k| (0..blocks).map(move |b| b * hidden + k)).collect();
-        let mut row = |side: &Side| {
-            let rows = Rows::ordered(side.first, &order);
+        let mut row = |side: &MatrixProduct| {
+            let rows = StoredRows::ordered(side.first, &order);
             tables.bytes(&format!("{}1_{index}", side.letter), &rows.bytes);
             let _ = writeln!(self.local, "    const int8_t *{0} = {0}1_{index};", side.letter);
             rows.call(&side.letter.to_string(), &side.vector, self.helpers)
@@ -235,7 +238,7 @@ impl Writer<'_> {
         let _ = writeln!(self.local, "    int32_t sum[{sums}];\n    fg_row row;");
         // One block needs no loop over blocks.
         let (pad, b) = if blocks == 1 { ("        ", "0") } else { ("            ", "b") };
-        // The sum that a GRU's last block keeps apart starts from nothing.
+        // The second sum of a GRU's last block starts from 0.
         let (clear, u_sum) = match self.keeps_apart() {
             true => ("        sum[3] = 0;\n", "b < 2 ? b : 3"),
             false => ("", b),
@@ -290,8 +293,8 @@ impl Writer<'_> {
         }
     }
 
-    /// The layer's function behind those that it calls, and its part of the state.
-    fn finish(mut self, tables: &mut Tables) -> LayerCode {
+    /// Writes the layer's function and its part of the state.
+    fn finish(mut self, tables: &mut ConstantTables) -> LayerCode {
         if self.in_line {
             self.declare_vectors();
         }

@@ -1,29 +1,29 @@
-//! Rows of weights as tables, and the call that multiplies one with a vector.
+//! Rows of weights as tables, and the call that multiplies a row with a vector.
 
 use super::helpers::{Helper, Helpers};
 use fastgrnn::quantize::IntegerMatrix;
 
-/// How rows are stored; each has a kernel of its own in `parts`.
+/// How rows are stored. Each kind of storage has a kernel in `parts`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Storage {
-    /// Every weight.
+    /// Every weight, zeros included.
     Dense,
-    /// Entries that are there, with byte offsets: at most 128 columns.
+    /// Nonzero weights with byte offsets, for at most 128 columns.
     Sparse,
-    /// Entries that are there, with distances: any number of columns.
+    /// Nonzero weights with distances, for any number of columns.
     SparseFar,
 }
 
-/// Rows of a matrix, one after the other.
-pub(super) struct Rows {
+/// The rows of a matrix as a table.
+pub(super) struct StoredRows {
     storage: Storage,
     cols: usize,
     /// The table.
     pub(super) bytes: Vec<i8>,
 }
 
-impl Rows {
-    /// The rows of `matrix` in their smallest form.
+impl StoredRows {
+    /// The rows of `matrix` in the storage that takes the fewest bytes.
     pub(super) fn new(matrix: &IntegerMatrix) -> Self {
         let order: Vec<usize> = (0..matrix.rows).collect();
         Self::ordered(matrix, &order)
@@ -64,7 +64,7 @@ impl Rows {
     }
 }
 
-/// A row as the number of its entries and pairs of place and weight.
+/// A row as the number of its nonzero weights, and a pair of position and weight for each.
 fn listed(row: &[i8], storage: Storage) -> Vec<i8> {
     let there = || row.iter().enumerate().filter(|&(_, &w)| w != 0);
     if storage == Storage::Sparse {
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn gaps_of_more_than_a_byte_are_bridged_by_weights_of_nothing() {
+    fn gaps_of_more_than_a_byte_are_bridged_by_zero_weights() {
         let mut row = vec![0; 600];
         (row[0], row[599]) = (5, -7);
         assert_eq!(listed(&row, Storage::SparseFar), [4, 0, 0, 5, -1, 0, -1, 0, 89, -7]);

@@ -1,10 +1,10 @@
-//! Products as straight code: each weight a constant in an instruction.
+//! Matrix products as straight-line code: each weight is a constant in an instruction.
 //!
-//! Rows are taken four at a time, so that an entry of the vector is loaded once for all of them and
-//! sums stay in registers even where there are only eight.
+//! Rows are taken four at a time, so that an entry of the vector is loaded once for all of them, and
+//! the sums stay in registers even on cores with only eight.
 
 use super::helpers::{Helper, Helpers};
-use super::layer::Side;
+use super::layer::MatrixProduct;
 use super::text::times;
 use fastgrnn::quantize::IntegerMatrix;
 use std::fmt::Write;
@@ -40,10 +40,10 @@ pub(super) fn projection(
 }
 
 /// The function `void sumsN(const KIND *vw, const KIND *vu, int32_t *out)`: the sums of both
-/// products, unit by unit, blocks together.
+/// products, unit by unit, with the blocks of a unit together.
 pub(super) fn sums(
     index: usize,
-    sides: [&Side; 2],
+    sides: [&MatrixProduct; 2],
     hidden: usize,
     blocks: usize,
     gru: bool,
@@ -102,7 +102,7 @@ fn clear(text: &mut String, sums: usize) {
     let _ = writeln!(text, "    {all}0;");
 }
 
-/// Adds the products of `rows` with the vector to s0, s1, ...
+/// Writes statements that add the products of `rows` with the vector to s0, s1, …
 fn products(
     text: &mut String,
     vector: &str,
@@ -136,7 +136,7 @@ fn products(
     }
 }
 
-/// Says that variables beyond the last are there on purpose.
+/// Writes statements that keep compilers from warning about unused variables.
 fn unused(text: &mut String, rows: usize) {
     let _ = writeln!(text, "    (void)x;");
     for i in rows.min(TOGETHER)..TOGETHER {

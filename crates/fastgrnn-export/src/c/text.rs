@@ -1,17 +1,17 @@
-//! Text of constants and tables.
+//! The C text of constants and tables.
 
 use std::fmt::{Display, Write};
 
-/// The constant tables of a network, and how many bytes they hold.
+/// The constant tables of a network, and their bytes.
 #[derive(Default)]
-pub(super) struct Tables {
+pub(super) struct ConstantTables {
     pub(super) text: String,
     pub(super) total: usize,
     /// Bytes of the largest table.
     pub(super) largest: usize,
 }
 
-impl Tables {
+impl ConstantTables {
     /// A table of bytes.
     pub(super) fn bytes(&mut self, name: &str, values: &[i8]) {
         self.add("int8_t", name, values);
@@ -35,7 +35,7 @@ impl Tables {
         let _ = write!(self.text, "static const {kind} {name}[{len}] FG_ROM = {{");
         for (i, value) in values.iter().enumerate() {
             let gap = if i % 20 == 0 { "\n    " } else { " " };
-            // The most negative number is the negation of one that an int may not hold.
+            // C has no negative constants: this one is the negation of a number that may not fit an int.
             let _ = match value.to_string().as_str() {
                 "-32768" => write!(self.text, "{gap}-32767 - 1,"),
                 text => write!(self.text, "{gap}{text},"),
@@ -48,12 +48,12 @@ impl Tables {
     }
 }
 
-/// Strings one after the other.
+/// The strings with `between` between them.
 pub(super) fn joined(strings: impl IntoIterator<Item = String>, between: &str) -> String {
     strings.into_iter().collect::<Vec<_>>().join(between)
 }
 
-/// `value · 2^bits`, without a left shift of what may be negative.
+/// `value · 2^bits`, without a left shift, which is undefined for negative values.
 pub(super) fn times(value: &str, bits: u32) -> String {
     match bits {
         0 => format!("({value})"),

@@ -3,14 +3,14 @@
 //! The code runs inside a loop over the units: `sum[…]` holds the sums of unit `k`, and `bias` points
 //! at its biases.
 
-use super::curve::{Curves, Value};
+use super::curve::{CurveCall, Curves};
 use super::helpers::Helpers;
 use super::text::times;
 use fastgrnn::cells::CellKind;
 use fastgrnn::quantize::IntegerLayer;
 
 /// The rule of a unit as C.
-pub(super) struct Unit {
+pub(super) struct UnitCode {
     /// Declarations that stand before the loop over units.
     pub(super) constants: String,
     /// Statements that write the unit's new h and move `bias` to the next unit.
@@ -24,7 +24,7 @@ pub(super) fn code(
     target: &str,
     curves: &mut Curves,
     helpers: &Helpers,
-) -> Unit {
+) -> UnitCode {
     let (cell, sums) = (&layer.cell, layer.shifts.sums);
     let gate = cell.kind.declaration().gated.then(|| curves.gate(cell.gate, sums));
     let update = curves.update(cell.update, sums);
@@ -40,19 +40,19 @@ pub(super) fn code(
     };
     let advance = format!("bias += {};", layer.biases.len());
     let text = lines.into_iter().chain([advance]).map(|line| format!("        {line}\n")).collect();
-    Unit { constants: rule.constants(), text }
+    UnitCode { constants: rule.constants(), text }
 }
 
-/// The rule of one layer while it is written.
+/// The state of the generator while it writes the rule of a layer.
 struct Rule<'a> {
     index: usize,
     layer: &'a IntegerLayer,
-    /// Where the new h goes.
+    /// The C variable that receives the new h.
     target: &'a str,
-    /// The gates' nonlinearity, of cells that have gates.
-    gate: Option<Value>,
-    /// The update's nonlinearity.
-    update: Value,
+    /// The nonlinearity of the gates, for cells that have gates.
+    gate: Option<CurveCall>,
+    /// The nonlinearity of the update.
+    update: CurveCall,
     helpers: &'a Helpers,
 }
 

@@ -1,9 +1,9 @@
-//! Soft-float C of an integer network, for the comparison of integers with floats on one board.
+//! Soft-float C of an integer network, to compare integers with floats on the same board.
 //!
-//! Weights stay bytes, each matrix with its power of two, dense or in rows of indices, whichever is
-//! smaller; biases, states and everything between are `float`. Functions and macros are those of
-//! the integer core, so a program or a test harness takes either. It computes what the integers
-//! stand for, without their roundings: [`scores`] is its definition in f64.
+//! Weights are bytes, and each matrix has a power of two as its scale; a matrix is stored dense or as
+//! lists of nonzero weights, whichever is smaller. Biases, states and all other values are `float`.
+//! The functions and macros have the names of the integer core, so that a program can use either. The
+//! code computes what the integers represent, without their rounding; [`scores`] defines it in f64.
 
 mod decision;
 mod reference;
@@ -16,13 +16,13 @@ use crate::c::{COptions, CSource};
 use crate::error::ExportError;
 use crate::fill::fill;
 use fastgrnn::quantize::{IntegerLayer, IntegerNetwork};
-use tables::Tables;
+use tables::FloatTables;
 
 /// Writes `network` in C that computes with `float`.
 ///
-/// Scores are rounded to the integer core's scale (32 bits, [`IntegerNetwork::score_bits`]), so
-/// that they can be compared by size; they differ from it by the integer core's roundings.
-/// `options.optimize` changes nothing here.
+/// Scores are rounded to the scale of the integer core (32 bits, [`IntegerNetwork::score_bits`]), so
+/// that the two can be compared; they differ by the rounding of the integer core.
+/// `options.optimize` has no effect.
 ///
 /// ```
 /// use fastgrnn::cells::{Cell, CellKind, Start};
@@ -43,7 +43,7 @@ use tables::Tables;
 pub fn float_source(network: &IntegerNetwork, options: &COptions) -> Result<CSource, ExportError> {
     let name = crate::name::checked(&options.name)?;
     let upper = name.to_uppercase();
-    let mut tables = Tables::default();
+    let mut tables = FloatTables::default();
     let layers = step::layers(network, &mut tables);
     let classify = step::classify(network, &mut tables);
     let curves = step::curves(network);
@@ -93,7 +93,7 @@ pub fn float_source(network: &IntegerNetwork, options: &COptions) -> Result<CSou
     })
 }
 
-/// Floats that a layer's step puts on the stack.
+/// The number of floats that the step of a layer puts on the stack.
 fn scratch_len(layer: &IntegerLayer) -> usize {
     let cell = &layer.cell;
     step::sums_len(cell) + cell.rank_w.unwrap_or(0).max(cell.rank_u.unwrap_or(0))

@@ -1,14 +1,14 @@
-//! What the soft-float C computes, in f64: slow, obvious, its oracle and the source of its golden
-//! vectors.
+//! What the soft-float C computes, in f64. It is the reference for tests and the source of the golden
+//! vectors, so it is written to be obvious rather than fast.
 
 use super::step::{input, scaled, sums_len};
 use fastgrnn::cells::CellKind;
 use fastgrnn::quantize::{IntegerFactors, IntegerLayer, IntegerMatrix, IntegerNetwork};
 
-/// Scores after each step of `counts`, one row a step, in units of one (not of the integer scale).
+/// Scores after each step of `counts`, one row per step, as real numbers (not at the integer scale).
 ///
-/// Weights, biases and the normalisation are exactly what the network's integers stand for; nothing
-/// is rounded or saturated on the way.
+/// Weights, biases and the normalisation are exactly what the network's integers represent; nothing is
+/// rounded or saturated.
 pub fn scores(network: &IntegerNetwork, counts: &[i16]) -> Vec<Vec<f64>> {
     let scales = input(network);
     let mut states: Vec<Vec<f64>> = network.layers.iter().map(start).collect();

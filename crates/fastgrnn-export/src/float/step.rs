@@ -1,20 +1,20 @@
 //! Layers, nonlinearities and head of the soft-float C.
 
-use super::tables::{Rows, Tables, literal};
+use super::tables::{FloatRows, FloatTables, literal};
 use fastgrnn::cells::{Cell, CellKind, Nonlinearity};
 use fastgrnn::quantize::{IntegerFactors, IntegerLayer, IntegerNetwork};
 
 /// C of all layers.
 pub(super) struct Layers {
-    /// A function a layer.
+    /// One function per layer.
     pub functions: String,
-    /// What `step` does after the input.
+    /// Statements of `step`, after the input.
     pub step: String,
-    /// What `reset` does.
+    /// Statements of `reset`.
     pub reset: String,
 }
 
-/// Entries of a step's sums; a GRU keeps `U_n·h` apart.
+/// The number of sums in a step; a GRU has separate sums for `U_n·h`.
 pub(super) fn sums_len(cell: &Cell) -> usize {
     let blocks = cell.kind.declaration().blocks.len();
     cell.hidden * if cell.kind == CellKind::Gru { 4 } else { blocks }
@@ -37,7 +37,7 @@ pub(super) fn input(network: &IntegerNetwork) -> Vec<(f32, f32)> {
 }
 
 /// Writes every layer's tables and code.
-pub(super) fn layers(network: &IntegerNetwork, tables: &mut Tables) -> Layers {
+pub(super) fn layers(network: &IntegerNetwork, tables: &mut FloatTables) -> Layers {
     let scales = input(network);
     tables.floats("input_factors", scales.iter().map(|s| s.0));
     tables.floats("input_offsets", scales.iter().map(|s| s.1));
@@ -69,7 +69,7 @@ pub(super) fn layers(network: &IntegerNetwork, tables: &mut Tables) -> Layers {
 }
 
 /// One layer: two products, then the cell's rule for each unit.
-fn function(index: usize, layer: &IntegerLayer, tables: &mut Tables) -> String {
+fn function(index: usize, layer: &IntegerLayer, tables: &mut FloatTables) -> String {
     let cell = &layer.cell;
     let (hidden, sums) = (cell.hidden, sums_len(cell));
     let rank = cell.rank_w.unwrap_or(0).max(cell.rank_u.unwrap_or(0));
@@ -96,13 +96,13 @@ fn function(index: usize, layer: &IntegerLayer, tables: &mut Tables) -> String {
     )
 }
 
-/// The statements that make `sums` from `x` and `h`.
-fn products(index: usize, layer: &IntegerLayer, tables: &mut Tables) -> Vec<String> {
+/// The statements that compute `sums` from `x` and `h`.
+fn products(index: usize, layer: &IntegerLayer, tables: &mut FloatTables) -> Vec<String> {
     let mut out = Vec::new();
     let v = project(&format!("l{index}_w2"), &layer.w, "x", tables, &mut out);
-    out.push(tables.product(&format!("l{index}_w"), &Rows::of(&layer.w.first), v, "sums", false));
+    out.push(tables.product(&format!("l{index}_w"), &FloatRows::of(&layer.w.first), v, "sums", false));
     let v = project(&format!("l{index}_u2"), &layer.u, "h", tables, &mut out);
-    let u = Rows::of(&layer.u.first);
+    let u = FloatRows::of(&layer.u.first);
     if layer.cell.kind == CellKind::Gru {
         let hidden = layer.cell.hidden;
         let (gates, update) = u.split(2 * hidden);
@@ -120,20 +120,21 @@ fn products(index: usize, layer: &IntegerLayer, tables: &mut Tables) -> Vec<Stri
     out
 }
 
-/// What the first factor is multiplied with: `v` itself, or `m`, which a statement fills.
+/// The vector that the first factor is multiplied with: `v` itself, or `m`, which a statement in `out`
+/// computes.
 fn project<'v>(
     name: &str,
     factors: &IntegerFactors,
     v: &'v str,
-    tables: &mut Tables,
+    tables: &mut FloatTables,
     out: &mut Vec<String>,
 ) -> &'v str {
     let Some(second) = &factors.second else { return v };
-    out.push(tables.product(name, &Rows::transposed(second), v, "m", false));
+    out.push(tables.product(name, &FloatRows::transposed(second), v, "m", false));
     "m"
 }
 
-/// The cell's rule for unit `k` (section 5 of the document, without its roundings).
+/// The cell's rule for unit `k` (section 5 of `docs/integer-arithmetic.md`, without rounding).
 fn rule(index: usize, layer: &IntegerLayer) -> String {
     let cell = &layer.cell;
     let hidden = cell.hidden;
@@ -179,11 +180,16 @@ fn rule(index: usize, layer: &IntegerLayer) -> String {
     lines.iter().map(|line| format!("        {line}\n")).collect()
 }
 
-/// The product of the head, into `sums`.
-pub(super) fn classify(network: &IntegerNetwork, tables: &mut Tables) -> String {
+/// The statement that multiplies the head with the last state, into `sums`.
+pub(super) fn classify(network: &IntegerNetwork, tables: &mut FloatTables) -> String {
     let before: usize = network.layers.iter().rev().skip(1).map(|l| l.cell.state_len()).sum();
-    let product =
-        tables.product("head", &Rows::of(&network.head), &format!("state->values + {before}"), "sums", false);
+    let product = tables.product(
+        "head",
+        &FloatRows::of(&network.head),
+        &format!("state->values + {before}"),
+        "sums",
+        false,
+    );
     let bits = network.head_shift as i32 - network.score_bits();
     tables.floats("head_b", network.head_biases.iter().map(|&b| scaled(i32::from(b), bits)));
     format!("    {product}\n")
@@ -200,7 +206,7 @@ fn curve_name(function: Nonlinearity) -> &'static str {
     }
 }
 
-/// The nonlinearities that are used, and the exponential if one needs it.
+/// The nonlinearities that the network uses, and the exponential if one of them needs it.
 pub(super) fn curves(network: &IntegerNetwork) -> String {
     let all = [
         (Nonlinearity::Tanh, TANH),

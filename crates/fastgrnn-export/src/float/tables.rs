@@ -1,18 +1,18 @@
-//! Constant tables of the soft-float C, and the products that read them.
+//! Constant tables of the soft-float C, and the kernels that multiply with them.
 
 use fastgrnn::quantize::IntegerMatrix;
 
-/// Tables as text, their bytes, and which products they need.
+/// The text of the tables, their bytes, and the kernels that they need.
 #[derive(Default)]
-pub(super) struct Tables {
+pub(super) struct FloatTables {
     text: String,
     bytes: usize,
     needs: [bool; 3],
 }
 
-/// The forms of a product; the order of [`Tables::needs`].
+/// A kernel that multiplies a matrix with a vector; the order is that of [`FloatTables::needs`].
 #[derive(Clone, Copy)]
-enum Product {
+enum Kernel {
     Dense,
     /// Counts and columns of 8 bits.
     Sparse8,
@@ -20,14 +20,14 @@ enum Product {
     Sparse16,
 }
 
-/// Rows of bytes, to be multiplied with a vector from the right.
-pub(super) struct Rows {
+/// The rows of a matrix of bytes.
+pub(super) struct FloatRows {
     cols: usize,
     rows: Vec<Vec<i8>>,
     exponent: i32,
 }
 
-impl Rows {
+impl FloatRows {
     pub(super) fn of(matrix: &IntegerMatrix) -> Self {
         let rows = matrix.entries.chunks_exact(matrix.cols.max(1)).map(<[i8]>::to_vec).collect();
         Self { cols: matrix.cols, rows, exponent: matrix.grid.exponent }
@@ -42,7 +42,7 @@ impl Rows {
         }
     }
 
-    /// The first `at` rows and the others.
+    /// The first `at` rows, and the others.
     pub(super) fn split(mut self, at: usize) -> (Self, Self) {
         let rest = self.rows.split_off(at.min(self.rows.len()));
         let other = Self { cols: self.cols, rows: rest, exponent: self.exponent };
@@ -50,7 +50,7 @@ impl Rows {
     }
 }
 
-impl Tables {
+impl FloatTables {
     /// All tables as C.
     pub(super) fn text(&self) -> &str {
         &self.text
@@ -68,9 +68,16 @@ impl Tables {
         self.array("float", name, &values);
     }
 
-    /// Writes a matrix; returns the C statement that puts its product with `v` into `out`, or adds
-    /// it where `adds`.
-    pub(super) fn product(&mut self, name: &str, matrix: &Rows, v: &str, out: &str, adds: bool) -> String {
+    /// Writes a matrix and returns the C statement that stores its product with `v` in `out`, or adds it
+    /// to `out` if `adds` is set.
+    pub(super) fn product(
+        &mut self,
+        name: &str,
+        matrix: &FloatRows,
+        v: &str,
+        out: &str,
+        adds: bool,
+    ) -> String {
         let (rows, cols) = (matrix.rows.len(), matrix.cols);
         let kept = |row: &Vec<i8>| row.iter().filter(|&&a| a != 0).count();
         let entries: usize = matrix.rows.iter().map(kept).sum();
@@ -80,15 +87,15 @@ impl Tables {
         let scale = literal((-matrix.exponent as f32).exp2());
         let tail = format!("{rows}, {v}, {scale}, {}, {out});", u8::from(adds));
         if width * (rows + entries) + entries >= rows * cols {
-            self.needs[Product::Dense as usize] = true;
+            self.needs[Kernel::Dense as usize] = true;
             self.bytes += rows * cols;
             let values: Vec<String> = matrix.rows.iter().flatten().map(ToString::to_string).collect();
             self.array("int8_t", name, &values);
             return format!("dense({name}, {cols}, {tail}");
         }
         let (form, integer, bits) = match wide {
-            true => (Product::Sparse16, "uint16_t", 16),
-            false => (Product::Sparse8, "uint8_t", 8),
+            true => (Kernel::Sparse16, "uint16_t", 16),
+            false => (Kernel::Sparse8, "uint8_t", 8),
         };
         self.needs[form as usize] = true;
         self.bytes += width * (rows + entries) + entries;
@@ -104,7 +111,7 @@ impl Tables {
         format!("sparse{bits}({name}_counts, {name}_index, {name}, {tail}")
     }
 
-    /// The products that are used.
+    /// The kernels that are used.
     pub(super) fn kernels(&self) -> String {
         let sparse = |bits: &str| SPARSE.replace("@bits@", bits);
         let all = [DENSE.to_owned(), sparse("8"), sparse("16")];
@@ -112,7 +119,7 @@ impl Tables {
     }
 
     fn array(&mut self, kind: &str, name: &str, values: &[String]) {
-        // C has no arrays without entries.
+        // C has no empty arrays.
         let nothing = ["0".to_owned()];
         let values = if values.is_empty() { &nothing } else { values };
         self.text.push_str(&format!("static const {kind} {name}[{}] FLASH = {{\n", values.len()));
@@ -123,7 +130,7 @@ impl Tables {
     }
 }
 
-/// A float as C writes it, to the last bit.
+/// A float as a C constant, exact to the last bit.
 pub(super) fn literal(v: f32) -> String {
     format!("{v:e}f")
 }

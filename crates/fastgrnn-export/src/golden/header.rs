@@ -9,7 +9,7 @@ pub(crate) fn header(name: &str, golden: &Golden) -> String {
     let frames = windows.iter().map(|w| (w.counts.len() / golden.features.max(1)).to_string());
     let counts = windows.iter().flat_map(|w| &w.counts).map(ToString::to_string);
     let scores = windows.iter().flat_map(|w| &w.scores).map(|&s| match s {
-        // C has no negative constants: this one would be the negation of a number too large.
+        // C has no negative constants: this one would be the negation of a number that is too large.
         i32::MIN => "-2147483647L - 1".to_owned(),
         s => format!("{s}L"),
     });
@@ -18,7 +18,7 @@ pub(crate) fn header(name: &str, golden: &Golden) -> String {
         &[
             ("name", name),
             ("NAME", &name.to_uppercase()),
-            ("origin", &crate::plain::comment(&golden.origin)),
+            ("origin", &crate::escape::comment(&golden.origin)),
             ("windows", &windows.len().to_string()),
             ("hash", &format!("0x{:08x}UL", golden.hash)),
             ("tolerance", &golden.tolerance.to_string()),

@@ -1,8 +1,8 @@
-//! Golden vectors: windows of counts and what the network makes of them on the host.
+//! Golden vectors: windows of counts and the results that the host computes for them.
 //!
-//! A board that runs them and gets the same numbers computes the same network. They go along with
-//! every export as a C header and as JSON; their size is bounded so that they fit the flash of a
-//! small board beside the network.
+//! A board that computes the same numbers runs the same network. Every export contains them as a C
+//! header and as JSON. Their size is bounded, so that they fit the flash of a small board together
+//! with the network.
 
 mod header;
 mod windows;
@@ -16,21 +16,21 @@ use crate::float;
 use fastgrnn::quantize::IntegerModel;
 use serde::Serialize;
 
-/// Bytes of flash that golden vectors may take; two frames of a single window may exceed it.
+/// The most bytes of flash that golden vectors take, unless two frames of a single window take more.
 pub const MOST_BYTES: usize = 4096;
-/// Stands for "any class" where floats are too close to call.
+/// The class of a window whose scores are so close that a float export may choose any class.
 const ANY_CLASS: u16 = u16::MAX;
 
-/// A window and what comes out of it.
+/// A window and its results.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct GoldenWindow {
     /// Counts, frame by frame.
     pub counts: Vec<i16>,
     /// Scores after the last step.
     pub scores: Vec<i32>,
-    /// The class they stand for; 65535 where the float export may choose another.
+    /// The class; 65535 where the float export may choose another.
     pub class: u16,
-    /// How sure it is.
+    /// The confidence, from 0 to 255.
     pub confidence: u8,
 }
 
@@ -44,14 +44,14 @@ pub struct Golden {
     /// FNV-1a (32 bits) of the scores after every step of every window, four bytes each, the
     /// lowest first.
     pub hash: u32,
-    /// How far a score may be off: 0, but for float exports.
+    /// The largest error of a score that is accepted; 0 except for float exports.
     pub tolerance: u32,
-    /// Where the windows come from, for people.
+    /// A description of where the windows come from.
     pub origin: String,
 }
 
 impl Golden {
-    /// What the integer network computes of `windows`, cut so that all of them fit
+    /// The results of the integer network for `windows`, which are cut so that all of them fit
     /// [`MOST_BYTES`].
     pub fn integer(model: &IntegerModel, windows: &Windows) -> Result<Self, ExportError> {
         let view = model.view();
@@ -83,8 +83,8 @@ impl Golden {
         })
     }
 
-    /// What the float export computes of `windows`, within a tolerance: its board may round
-    /// otherwise than the host.
+    /// The results of the float export for `windows`, with a tolerance, because a board may round
+    /// differently from the host.
     pub fn float(model: &IntegerModel, windows: &Windows) -> Result<Self, ExportError> {
         let (network, view) = (&model.network, model.view());
         let unit = f64::from(network.score_bits()).exp2();
@@ -122,7 +122,7 @@ impl Golden {
         })
     }
 
-    /// Steps of all windows.
+    /// The number of steps in all windows.
     pub fn steps(&self) -> usize {
         self.windows.iter().map(|w| w.counts.len() / self.features.max(1)).sum()
     }
@@ -132,12 +132,16 @@ impl Golden {
         self.windows.iter().map(|w| 2 * w.counts.len() + windows::overhead(w.scores.len())).sum()
     }
 
-    /// As JSON, each window on a line.
+    /// The vectors as JSON, with each window on a line of its own.
     pub(crate) fn json(&self) -> String {
         let lines: Vec<String> = self
             .windows
             .iter()
-            .map(|w| format!("    {}", serde_json::to_string(w).unwrap_or_default()))
+            .map(|w| {
+                let json =
+                    serde_json::to_string(w).expect("numbers and arrays of numbers can be written as JSON");
+                format!("    {json}")
+            })
             .collect();
         format!(
             "{{\n  \"features\": {},\n  \"hash\": {},\n  \"tolerance\": {},\n  \"origin\": {},\n  \"windows\": [\n{}\n  ]\n}}\n",

@@ -1,4 +1,4 @@
-//! Which windows become golden vectors.
+//! Choosing the windows that become golden vectors.
 
 use super::MOST_BYTES;
 use crate::ExportError;
@@ -6,36 +6,36 @@ use fastgrnn::data::Sequences;
 use fastgrnn::quantize::IntegerModel;
 use fastgrnn::rng::Rng;
 
-/// Steps of a random window where the model does not say how long its sequences were.
+/// Steps of a random window if the model does not say how long its sequences were.
 const STEPS: usize = 32;
-/// Most steps of a random window before it is cut to the room there is.
+/// The most steps of a random window, before it is cut to the available room.
 const MOST_STEPS: usize = 4096;
 
-/// Frames that a window keeps, if it has them, before a further window gets room.
+/// Frames that a window keeps, if it has them, before another window gets room.
 const FRAMES: usize = 16;
-/// Frames that a window keeps whatever their size: the first starts from the zero state, which no
-/// recurrent weight reaches.
+/// Frames that a window always keeps: the first one starts from the zero state, in which recurrent
+/// weights have no effect.
 const FEWEST: usize = 2;
 
-/// How the origin of windows begins that nobody recorded.
+/// The beginning of the origin of random windows.
 pub(crate) const RANDOM: &str = "random counts";
 
-/// Windows of counts and where they come from.
+/// Windows of counts and their origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Windows {
     /// Counts of each window, frame by frame.
     pub counts: Vec<Vec<i16>>,
-    /// Where they come from, for people.
+    /// A description of where they come from.
     pub origin: String,
 }
 
 impl Windows {
-    /// `n` windows of seeded random counts: most as if from the data that the model was made for,
-    /// every sixteenth frame at the limits of 16 bits, in the first window from its first frame on.
+    /// `n` windows of seeded random counts. Most counts are distributed like the training data; every
+    /// sixteenth frame is at the limits of 16 bits, in the first window starting with its first frame.
     pub fn random(model: &IntegerModel, n: usize, seed: u64) -> Self {
         let input = &model.network.input;
         let steps = if model.model.steps == 0 { STEPS } else { model.model.steps.min(MOST_STEPS) };
-        // The count whose normalised value is `x` (section 1 of the arithmetic, backwards).
+        // The count whose normalised value is `x`: the inverse of section 1 of the arithmetic.
         let count = |d: usize, x: f64| {
             let (factor, extra) = (input.factors[d] & 0x3FFF, 4 * i32::from(input.factors[d] >> 14));
             let product = x * f64::from(input.bits as i32 + input.shift as i32 + extra).exp2();
@@ -46,7 +46,7 @@ impl Windows {
         let window = |w: usize| -> Vec<i16> {
             let mut rng = Rng::keyed(seed, &[w as u64]);
             let mut frame = |t: usize| -> Vec<i16> {
-                // Early, so that they outlive the cut; in every other window from a state in use.
+                // Early, so that the cut keeps them; in every other window not from the initial state.
                 let limits = t % 16 == w % 2 * 2;
                 (0..input.factors.len())
                     .map(|d| match limits {
@@ -61,8 +61,8 @@ impl Windows {
         Self { counts: (0..n).map(window).collect(), origin: format!("{RANDOM}, seed {seed}") }
     }
 
-    /// `n` sequences spread over `x`, which is in the data's units, as counts. `name` is what `x`
-    /// is called.
+    /// `n` sequences spread over `x`, which has the units of the training data, as counts. `name` is the
+    /// name of the data.
     pub fn recorded(model: &IntegerModel, x: &Sequences, n: usize, name: &str) -> Result<Self, ExportError> {
         let features = model.network.input.lsb.len();
         if x.dim() != features {
@@ -80,9 +80,9 @@ impl Windows {
         Ok(Self { counts: chosen.iter().map(window).collect(), origin })
     }
 
-    /// As many windows as there is room for with [`FRAMES`] frames, cut to their share of the room.
-    /// There is at least one, of at least [`FEWEST`] frames if it has them;
-    /// windows that have not come last.
+    /// As many windows as there is room for with [`FRAMES`] frames each, cut to their share of the room.
+    /// At least one window is kept, with at least [`FEWEST`] frames if it has them; windows with fewer
+    /// frames come last.
     pub(super) fn cut(&self, features: usize, outputs: usize) -> Result<Vec<Vec<i16>>, ExportError> {
         if let Some(odd) = self.counts.iter().find(|w| w.len() % features != 0) {
             return Err(ExportError::Window { found: odd.len(), features });

@@ -1,17 +1,17 @@
-//! An Arduino library: what the IDE's "Add .ZIP Library" takes.
+//! An Arduino library, as the IDE's "Add .ZIP Library" expects it.
 
-use super::{File, Parts, sound};
+use super::{File, PackageContext, sound};
 
-/// The sketch that classifies, which a PlatformIO project takes as well.
-pub(super) fn classify(parts: &Parts) -> String {
+/// The sketch that classifies, which the PlatformIO project uses as well.
+pub(super) fn classify(context: &PackageContext) -> String {
     sound::example(
-        parts,
+        context,
         include_str!("../templates/sound/Listen.ino"),
         include_str!("../templates/arduino/Classify.ino"),
     )
 }
 
-/// What the IDE's "More info" leads to, which must not be empty: the project's page, if it has one.
+/// The address behind the IDE's "More info", which must not be empty: the project's page, if it has one.
 fn url() -> &'static str {
     match env!("CARGO_PKG_REPOSITORY") {
         "" => "https://www.arduino.cc/",
@@ -20,29 +20,29 @@ fn url() -> &'static str {
 }
 
 /// The sketch that runs the self-test.
-pub(super) fn self_test(parts: &Parts) -> String {
-    parts.fill(include_str!("../templates/arduino/SelfTest.ino"))
+pub(super) fn self_test(context: &PackageContext) -> String {
+    context.fill(include_str!("../templates/arduino/SelfTest.ino"))
 }
 
-/// What the IDE colours.
-fn keywords(parts: &Parts) -> String {
-    let mut text = parts.fill(include_str!("../templates/arduino/keywords.txt"));
-    if sound::front(parts).is_some() {
-        text.push_str(&parts.fill(include_str!("../templates/sound/keywords.txt")));
+/// The keywords that the IDE colours.
+fn keywords(context: &PackageContext) -> String {
+    let mut text = context.fill(include_str!("../templates/arduino/keywords.txt"));
+    if sound::front(context).is_some() {
+        text.push_str(&context.fill(include_str!("../templates/sound/keywords.txt")));
     }
     text
 }
 
-pub(super) fn files(parts: &Parts) -> Vec<File> {
-    let mut files = parts.c_files("src/");
+pub(super) fn files(context: &PackageContext) -> Vec<File> {
+    let mut files = context.c_files("src/");
     files.extend([
         File::new(
             "library.properties",
-            parts.fill_with(include_str!("../templates/arduino/library.properties"), &[("url", url())]),
+            context.fill_with(include_str!("../templates/arduino/library.properties"), &[("url", url())]),
         ),
-        File::new("keywords.txt", keywords(parts)),
-        File::new("examples/Classify/Classify.ino", classify(parts)),
-        File::new("examples/SelfTest/SelfTest.ino", self_test(parts)),
+        File::new("keywords.txt", keywords(context)),
+        File::new("examples/Classify/Classify.ino", classify(context)),
+        File::new("examples/SelfTest/SelfTest.ino", self_test(context)),
     ]);
     files
 }

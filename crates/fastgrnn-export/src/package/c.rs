@@ -1,20 +1,20 @@
 //! Plain C: the core, its self-test, a program for the host and a Makefile.
 
-use super::{File, Parts, sound};
+use super::{File, PackageContext, sound};
 
-pub(super) fn files(parts: &Parts) -> Vec<File> {
-    let mut files = parts.c_files("");
+pub(super) fn files(context: &PackageContext) -> Vec<File> {
+    let mut files = context.c_files("");
     files.extend([
         File::new(
             "main.c",
             sound::example(
-                parts,
+                context,
                 include_str!("../templates/sound/main.c"),
                 include_str!("../templates/c/main.c"),
             ),
         ),
-        File::new("selftest_main.c", parts.fill(include_str!("../templates/c/selftest_main.c"))),
-        File::new("Makefile", parts.fill(include_str!("../templates/c/Makefile"))),
+        File::new("selftest_main.c", context.fill(include_str!("../templates/c/selftest_main.c"))),
+        File::new("Makefile", context.fill(include_str!("../templates/c/Makefile"))),
     ]);
     files
 }

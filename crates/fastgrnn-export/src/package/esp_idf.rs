@@ -1,29 +1,29 @@
 //! An ESP-IDF component with an example project.
 
 use super::rtos::{self, System};
-use super::{File, Parts};
+use super::{File, PackageContext};
 
 const SYSTEM: System =
     System { layer: include_str!("../templates/rtos/esp_idf.c"), microphone_driver: "i2s_channel_read()" };
 
-pub(super) fn files(parts: &Parts) -> Vec<File> {
-    let mut files = parts.c_files("src/");
+pub(super) fn files(context: &PackageContext) -> Vec<File> {
+    let mut files = context.c_files("src/");
     files.extend([
-        File::new("CMakeLists.txt", parts.fill(include_str!("../templates/esp-idf/CMakeLists.txt"))),
-        File::new("idf_component.yml", parts.fill(include_str!("../templates/esp-idf/idf_component.yml"))),
+        File::new("CMakeLists.txt", context.fill(include_str!("../templates/esp-idf/CMakeLists.txt"))),
+        File::new("idf_component.yml", context.fill(include_str!("../templates/esp-idf/idf_component.yml"))),
         File::new(
             "examples/classify/CMakeLists.txt",
-            parts.fill(include_str!("../templates/esp-idf/project.cmake")),
+            context.fill(include_str!("../templates/esp-idf/project.cmake")),
         ),
         File::new(
             "examples/classify/sdkconfig.defaults",
-            parts.fill("CONFIG_ESP_MAIN_TASK_STACK_SIZE=@esp_stack@\n"),
+            context.fill("CONFIG_ESP_MAIN_TASK_STACK_SIZE=@esp_stack@\n"),
         ),
         File::new(
             "examples/classify/main/CMakeLists.txt",
             "idf_component_register(SRCS \"main.c\" INCLUDE_DIRS \".\")\n",
         ),
-        File::new("examples/classify/main/main.c", rtos::example(parts, &SYSTEM)),
+        File::new("examples/classify/main/main.c", rtos::example(context, &SYSTEM)),
     ]);
     files
 }

@@ -1,13 +1,13 @@
-//! Packages: the C core (or the runtime with an image), golden vectors, a self-test, examples and
-//! a README, laid out as a tool chain expects them.
+//! Packages: the C core (or the runtime with an image), golden vectors, a self-test, examples and a
+//! README, in the layout that a tool chain expects.
 //!
-//! All C-based targets hold the same bytes of `NAME.h` and `NAME.c`; what differs is the shell.
+//! `NAME.h` and `NAME.c` are the same in all C-based targets; only the files around them differ.
 
 mod arduino;
 mod c;
+mod context;
 mod esp_idf;
-mod facts;
-mod parts;
+mod info;
 mod platformio;
 mod readme;
 mod rtos;
@@ -17,18 +17,18 @@ mod wasm;
 mod write;
 mod zephyr;
 
-pub use facts::{Facts, GoldenFacts};
-pub use write::Written;
+pub use info::{GoldenInfo, PackageInfo};
+pub use write::WrittenPackage;
 
 use crate::c::{COptions, Optimize, c_source};
 use crate::error::ExportError;
 use crate::float::float_source;
 use crate::golden::{Golden, Windows};
+use context::PackageContext;
 use fastgrnn::quantize::IntegerModel;
-use parts::Parts;
 use std::collections::HashSet;
 
-/// What a package is made for.
+/// The tool chain that a package is made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     /// Plain C99 with a Makefile.
@@ -52,7 +52,7 @@ impl Target {
     pub const ALL: [Self; 7] =
         [Self::C, Self::Arduino, Self::PlatformIo, Self::Zephyr, Self::EspIdf, Self::Rust, Self::Wasm];
 
-    /// As `--target` names it.
+    /// The name in commands and JSON.
     ///
     /// ```
     /// use fastgrnn_export::Target;
@@ -70,24 +70,25 @@ impl Target {
         }
     }
 
-    /// The target that `--target` names so.
+    /// The target with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|t| t.name() == name)
     }
 }
 
-/// How to make a package.
+/// Options of [`package`].
 #[derive(Clone, Debug)]
 pub struct PackageOptions {
-    /// Prefix of every name, and the files' name.
+    /// The prefix of every C name, which is also the name of the files.
     pub name: String,
-    /// RAM that state and buffers may take; checked here and when the package is compiled.
+    /// The most bytes of RAM for state, buffers, a frame and scores; checked here and when the package is
+    /// compiled.
     pub max_ram: Option<usize>,
-    /// What the C core is made for.
+    /// Whether the C core should be small or fast.
     pub optimize: Optimize,
     /// Soft float instead of integers, for comparisons.
     pub float: bool,
-    /// Windows for the golden vectors; without any, [`Windows::random`] gives four.
+    /// Windows for the golden vectors; by default four of [`Windows::random`].
     pub windows: Option<Windows>,
 }
 
@@ -106,9 +107,9 @@ impl Default for PackageOptions {
 /// A file of a package.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct File {
-    /// Where it lies in the package, with `/` between folders.
+    /// The path in the package, with `/` between folders.
     pub path: String,
-    /// What it holds.
+    /// The content.
     pub bytes: Vec<u8>,
 }
 
@@ -118,22 +119,22 @@ impl File {
     }
 }
 
-/// Files and what is known of them.
+/// The files of a package and what is known about them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Package {
     /// The files, each path once.
     pub files: Vec<File>,
-    /// What the files hold.
-    pub facts: Facts,
+    /// Sizes, shape and origin.
+    pub info: PackageInfo,
 }
 
-/// Golden windows, where nobody says how many.
+/// The default number of golden windows.
 pub const GOLDEN_WINDOWS: usize = 4;
-/// The seed of golden windows that nobody recorded.
+/// The seed of random golden windows.
 pub const GOLDEN_SEED: u64 = 1;
 
-/// Makes a package of `model` for `target`. The same model and options give the same bytes, but
-/// for the version of the compiler behind [`Target::Wasm`].
+/// Makes a package of `model` for `target`. The same model and options give the same bytes, except
+/// that [`Target::Wasm`] depends on the version of the compiler.
 ///
 /// ```
 /// use fastgrnn::cells::{Cell, CellKind, Start};
@@ -176,22 +177,22 @@ pub fn package(
         detector: model.detector().cloned(),
     };
     let core = if options.float { float_source(&model.network, &c)? } else { c_source(&model.network, &c)? };
-    let parts = Parts::new(model, target, options, core, golden)?;
+    let context = PackageContext::new(model, target, options, core, golden)?;
     let mut files = match target {
-        Target::C => c::files(&parts),
-        Target::Arduino => arduino::files(&parts),
-        Target::PlatformIo => platformio::files(&parts),
-        Target::Zephyr => zephyr::files(&parts),
-        Target::EspIdf => esp_idf::files(&parts),
-        Target::Rust => rust::files(&parts),
-        Target::Wasm => wasm::files(&parts)?,
+        Target::C => c::files(&context),
+        Target::Arduino => arduino::files(&context),
+        Target::PlatformIo => platformio::files(&context),
+        Target::Zephyr => zephyr::files(&context),
+        Target::EspIdf => esp_idf::files(&context),
+        Target::Rust => rust::files(&context),
+        Target::Wasm => wasm::files(&context)?,
     };
-    files.push(File::new(format!("{}_golden.json", parts.name()), parts.golden.json()));
-    files.push(File::new("README.md", readme::text(&parts)));
+    files.push(File::new(format!("{}_golden.json", context.name()), context.golden.json()));
+    files.push(File::new("README.md", readme::text(&context)));
     let mut paths = HashSet::new();
-    // Some file systems do not tell upper from lower case.
+    // Some file systems do not distinguish upper and lower case.
     if !files.iter().all(|f| paths.insert(f.path.to_lowercase())) {
-        return Err(ExportError::NameTaken { name: parts.facts.name });
+        return Err(ExportError::NameTaken { name: context.info.name });
     }
-    Ok(Package { files, facts: parts.facts })
+    Ok(Package { files, info: context.info })
 }

@@ -1,18 +1,18 @@
-//! The README of a package: what it is, how to use and to verify it, where it comes from.
+//! The README of a package: what it is, how to use it, how to verify it and how it was made.
 
-use super::{Parts, sound};
-use crate::plain::markdown;
+use super::{PackageContext, sound};
+use crate::escape::markdown;
 use fastgrnn::device::{Board, CodeForm, Footprint};
 use fastgrnn::model::Task;
 use fastgrnn::report::{count, number};
 use fastgrnn_runtime::int::Meaning;
 
-/// Rows of a table of features or classes; more are counted instead of listed.
+/// The most rows of a table of features or classes; the README only counts the others.
 const ROWS: usize = 64;
 
-pub(super) fn text(parts: &Parts) -> String {
-    let facts = &parts.facts;
-    let (usage, verify) = match facts.target {
+pub(super) fn text(context: &PackageContext) -> String {
+    let info = &context.info;
+    let (usage, verify) = match info.target {
         "arduino" => (include_str!("../templates/readme/arduino.md"), ARDUINO_VERIFY),
         "platformio" => (include_str!("../templates/readme/platformio.md"), PLATFORMIO_VERIFY),
         "zephyr" => (include_str!("../templates/readme/zephyr.md"), ZEPHYR_VERIFY),
@@ -21,22 +21,22 @@ pub(super) fn text(parts: &Parts) -> String {
         "wasm" => (include_str!("../templates/readme/wasm.md"), WASM_VERIFY),
         _ => (include_str!("../templates/readme/c.md"), C_VERIFY),
     };
-    let (frame_title, frame) = sound::input(parts).unwrap_or_else(|| ("A frame of counts", frame(parts)));
+    let (frame_title, frame) = sound::input(context).unwrap_or_else(|| ("A frame of counts", frame(context)));
     let own = [
-        ("usage", sound::usage(parts).unwrap_or_else(|| parts.fill(usage))),
-        ("verify", parts.fill(verify)),
-        ("arithmetic", arithmetic(parts)),
+        ("usage", sound::usage(context).unwrap_or_else(|| context.fill(usage))),
+        ("verify", context.fill(verify)),
+        ("arithmetic", arithmetic(context)),
         ("frame_title", frame_title.to_owned()),
         ("frame", frame),
-        ("results", results(parts)),
-        ("sizes", sizes(parts)),
-        ("boards", boards(parts)),
-        ("macs", count(facts.macs_per_step as u64)),
-        ("golden", golden(parts)),
-        ("origin", origin(parts)),
+        ("results", results(context)),
+        ("sizes", sizes(context)),
+        ("boards", boards(context)),
+        ("macs", count(info.macs_per_step as u64)),
+        ("golden", golden(context)),
+        ("origin", origin(context)),
     ];
     let own: Vec<(&str, &str)> = own.iter().map(|(k, v)| (*k, v.as_str())).collect();
-    parts.fill_with(include_str!("../templates/readme/readme.md"), &own)
+    context.fill_with(include_str!("../templates/readme/readme.md"), &own)
 }
 
 const C_VERIFY: &str = "`make check` runs the self-test on this computer. On a board, call \
@@ -54,8 +54,8 @@ const RUST_VERIFY: &str = "`cargo test` runs the golden vectors on this computer
 const WASM_VERIFY: &str = "`node test.mjs`, or open `index.html` through a web server \
 (`python3 -m http.server`): both run the golden vectors and say `PASS` or `FAIL`.";
 
-fn arithmetic(parts: &Parts) -> String {
-    match parts.facts.arithmetic {
+fn arithmetic(context: &PackageContext) -> String {
+    match context.info.arithmetic {
         "float" => "Weights are bytes; everything else is computed in `float`. This export exists to be compared \
                     with the integer one, which is smaller and faster; scores are rounded to the integer one's \
                     scale and agree with it within its roundings."
@@ -66,22 +66,22 @@ fn arithmetic(parts: &Parts) -> String {
     }
 }
 
-fn frame(parts: &Parts) -> String {
-    let features = parts.facts.features;
-    let lsb = &parts.model.network.input.lsb;
+fn frame(context: &PackageContext) -> String {
+    let features = context.info.features;
+    let lsb = &context.model.network.input.lsb;
     let mut text = format!(
         "A frame is {features} whole numbers of 16 bits, the raw readings of the sensors. The normalisation of the \
-         training data is part of the network: pass counts as they come. What one count must be worth, in the \
+         training data is part of the network, so pass the counts unchanged. One count must be worth, in the \
          units of the training data:\n\n"
     );
-    let named = parts.model.model.features.is_some();
+    let named = context.model.model.features.is_some();
     if (!named || features > ROWS) && lsb.iter().all(|v| v == &lsb[0]) {
-        text.push_str(&format!("{} for each of the {features} features.\n", parts.lsb(0)));
+        text.push_str(&format!("{} for each of the {features} features.\n", context.lsb(0)));
         return text;
     }
     text.push_str("| place | feature | one count |\n| --- | --- | --- |\n");
     for d in 0..features.min(ROWS) {
-        text.push_str(&format!("| {d} | {} | {} |\n", markdown(&parts.feature(d)), parts.lsb(d)));
+        text.push_str(&format!("| {d} | {} | {} |\n", markdown(&context.feature(d)), context.lsb(d)));
     }
     if features > ROWS {
         text.push_str(&format!(
@@ -89,14 +89,14 @@ fn frame(parts: &Parts) -> String {
             features - ROWS
         ));
     }
-    text.push_str("\nA sensor with another unit needs its readings multiplied first, or the model made for it: `fastgrnn quantize --input-lsb`.\n");
+    text.push_str("\nIf your sensor has other units, multiply its readings first, or make the model for it with `fastgrnn quantize --input-lsb`.\n");
     text
 }
 
-fn results(parts: &Parts) -> String {
-    let facts = &parts.facts;
-    let unit = format!("A score `s` stands for `s / 2^{}`.", facts.score_bits);
-    if let Task::Values { mean, scale } = &parts.model.model.task {
+fn results(context: &PackageContext) -> String {
+    let info = &context.info;
+    let unit = format!("A score `s` stands for `s / 2^{}`.", info.score_bits);
+    if let Task::Values { mean, scale } = &context.model.model.task {
         let mut text =
             format!("The outputs are numbers. {unit} The value is that times scale, plus mean:\n\n");
         text.push_str("| output | scale | mean |\n| --- | --- | --- |\n");
@@ -106,29 +106,29 @@ fn results(parts: &Parts) -> String {
         }
         return text;
     }
-    let rule = match parts.model.network.meaning {
+    let rule = match context.model.network.meaning {
         Meaning::Binary => "There is one score: the class is 1 if it is above 0, else 0.",
         Meaning::OneAgainstAll => {
-            "Each score tells its class from all others; the class is the largest score's."
+            "Each score separates its class from all others; the class is that of the largest score."
         }
-        Meaning::Classes | Meaning::Values => "The class is the largest score's.",
+        Meaning::Classes | Meaning::Values => "The class is that of the largest score.",
     };
-    let mut text = format!("{unit} {rule} The confidence goes from 0 to 255.\n\n");
+    let mut text = format!("{unit} {rule} The confidence is a number from 0 to 255.\n\n");
     text.push_str("| class | label |\n| --- | --- |\n");
-    for (k, label) in facts.labels.iter().enumerate().take(ROWS) {
+    for (k, label) in info.labels.iter().enumerate().take(ROWS) {
         text.push_str(&format!("| {k} | {} |\n", markdown(label)));
     }
-    if facts.labels.len() > ROWS {
-        text.push_str(&format!("\n{} more.\n", facts.labels.len() - ROWS));
+    if info.labels.len() > ROWS {
+        text.push_str(&format!("\n{} more.\n", info.labels.len() - ROWS));
     }
     text
 }
 
-fn sizes(parts: &Parts) -> String {
-    let facts = &parts.facts;
-    let (constants, buffers) = match facts.target {
+fn sizes(context: &PackageContext) -> String {
+    let info = &context.info;
+    let (constants, buffers) = match info.target {
         "rust" => ("the image, in flash", "buffers of a step, in `Memory` as well"),
-        _ if parts.straight => {
+        _ if context.straight => {
             ("constants, in flash; weights are in the code", "buffers of a step, on the stack")
         }
         _ => ("constants, in flash", "buffers of a step, on the stack"),
@@ -136,27 +136,27 @@ fn sizes(parts: &Parts) -> String {
     let row = |what: &str, bytes: usize| format!("| {what} | {} |\n", count(bytes as u64));
     [
         "| what | bytes (derived) |\n| --- | --- |\n".to_owned(),
-        row(constants, facts.data_bytes),
-        row("state, one for each recording that runs", facts.state_bytes),
-        row(buffers, facts.scratch_bytes),
-        row("a frame", 2 * facts.features),
-        row("scores", 4 * facts.outputs),
-        facts.front.map_or(String::new(), |front| {
+        row(constants, info.data_bytes),
+        row("state, one for each recording that runs", info.state_bytes),
+        row(buffers, info.scratch_bytes),
+        row("a frame", 2 * info.features),
+        row("scores", 4 * info.outputs),
+        info.front.map_or(String::new(), |front| {
             row("tables of the front end, in flash", front.table_bytes)
                 + &row("buffers of the front end, one set for each stream of sound", front.ram_bytes)
         }),
-        row("golden vectors, only with the self-test", facts.golden.bytes),
+        row("golden vectors, only with the self-test", info.golden.bytes),
     ]
     .concat()
 }
 
-/// What the C code takes on boards; nothing of a network that is no integer C code.
-fn boards(parts: &Parts) -> String {
-    if parts.facts.arithmetic == "float" || ["rust", "wasm"].contains(&parts.facts.target) {
+/// A table of what the C code takes on boards; empty for packages without integer C code.
+fn boards(context: &PackageContext) -> String {
+    if context.info.arithmetic == "float" || ["rust", "wasm"].contains(&context.info.target) {
         return String::new();
     }
-    let footprint = Footprint::of_model(parts.model);
-    let form = if parts.straight { CodeForm::Straight } else { CodeForm::Loops };
+    let footprint = Footprint::of_model(context.model);
+    let form = if context.straight { CodeForm::Straight } else { CodeForm::Loops };
     let row = |board: Board| {
         let estimate = footprint.estimate_form(board, form)?;
         let ms = estimate.ms_per_step().map_or("–".to_owned(), number);
@@ -168,22 +168,22 @@ fn boards(parts: &Parts) -> String {
     if rows.is_empty() {
         return rows;
     }
-    let sound = match parts.facts.front {
+    let sound = match context.info.front {
         Some(_) => {
-            " With the front end, but on the Uno, which takes frames of features; times are the network's."
+            " The figures include the front end, except on the Uno, which takes frames of features; times are those of the network alone."
         }
         None => "",
     };
     format!(
-        "Derived from the network's shape, not measured; flash with code, RAM with stack, without the golden \
-         vectors.{sound}\n\n\
+        "These figures are derived from the network's shape, not measured. Flash includes code, and RAM includes the \
+         stack; the golden vectors are not included.{sound}\n\n\
          | board | flash (derived) | RAM (derived) | ms a step (derived) | fits |\n\
          | --- | --- | --- | --- | --- |\n{rows}\n"
     )
 }
 
-fn golden(parts: &Parts) -> String {
-    let golden = &parts.facts.golden;
+fn golden(context: &PackageContext) -> String {
+    let golden = &context.info.golden;
     let hash = match golden.tolerance {
         0 => format!("the scores after every step have the hash `{}` (FNV-1a, 32 bits)", golden.hash),
         off => format!("a score may be off by {off}, because boards round floats differently"),
@@ -193,8 +193,8 @@ fn golden(parts: &Parts) -> String {
     format!("{windows} of {} steps in all ({}); {hash}", golden.steps, markdown(&golden.origin))
 }
 
-fn origin(parts: &Parts) -> String {
-    let model = &parts.model.model;
+fn origin(context: &PackageContext) -> String {
+    let model = &context.model.model;
     let data = match model.dataset.as_str() {
         "" => String::new(),
         name => format!(", trained on {}", markdown(name)),
@@ -202,10 +202,10 @@ fn origin(parts: &Parts) -> String {
     format!(
         "`fastgrnn export MODEL --target {} --name {}{}` of fastgrnn {}{data}. SHA-256 of the device image, which holds every number \
          of the network: `{}`.",
-        parts.facts.target,
-        parts.facts.name,
-        parts.flags,
+        context.info.target,
+        context.info.name,
+        context.flags,
         env!("CARGO_PKG_VERSION"),
-        parts.facts.model_sha256
+        context.info.model_sha256
     )
 }

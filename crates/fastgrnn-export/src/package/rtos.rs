@@ -3,7 +3,7 @@
 //! A program is a layer over the system (time, the console, waiting) and a body that is the same on
 //! every system.
 
-use super::{Parts, sound};
+use super::{PackageContext, sound};
 
 /// A system and what its examples say about it.
 pub(super) struct System {
@@ -14,18 +14,18 @@ pub(super) struct System {
 }
 
 /// The example program: one that listens where the package has an audio front end.
-pub(super) fn example(parts: &Parts, system: &System) -> String {
-    let timing = parts.fill(include_str!("../templates/rtos/timing.c"));
+pub(super) fn example(context: &PackageContext, system: &System) -> String {
+    let timing = context.fill(include_str!("../templates/rtos/timing.c"));
     let own = [("timing", timing.as_str()), ("driver", system.microphone_driver)];
-    let (introduction, period, body) = match sound::hearing(parts) {
+    let (introduction, period, body) = match sound::hearing(context) {
         Some(hear) => {
             let own = [&own[..], &[("hear", &hear)]].concat();
-            (SOUND, SOUND_PERIOD, parts.fill_with(include_str!("../templates/rtos/sound.c"), &own))
+            (SOUND, SOUND_PERIOD, context.fill_with(include_str!("../templates/rtos/sound.c"), &own))
         }
-        None => (FRAMES, FRAMES_PERIOD, parts.fill_with(include_str!("../templates/rtos/frames.c"), &own)),
+        None => (FRAMES, FRAMES_PERIOD, context.fill_with(include_str!("../templates/rtos/frames.c"), &own)),
     };
     let own = [("introduction", introduction), ("period", period), ("body", &body)];
-    parts.fill_with(system.layer, &own)
+    context.fill_with(system.layer, &own)
 }
 
 const FRAMES: &str = "\

@@ -1,24 +1,24 @@
-//! A `no_std` crate: the image, a typed wrapper around the runtime, its golden vectors.
+//! A `no_std` crate: the image, a typed wrapper around the runtime, and golden vectors.
 //!
-//! The runtime comes along as source, so that the crate builds without a registry. Its package is
-//! called after the model: two exported crates in one program would otherwise hold two packages of
-//! one name and version, which cargo refuses to lock.
+//! The crate contains the source of the runtime, so that it builds without a registry. The runtime's
+//! package is named after the model: two exported crates in one program would otherwise contain two
+//! packages with the same name and version, which cargo refuses to lock.
 
-use super::{File, Parts, sound};
+use super::{File, PackageContext, sound};
 use fastgrnn_runtime::source::FILES;
 
-pub(super) fn files(parts: &Parts) -> Vec<File> {
-    let view = parts.model.view();
+pub(super) fn files(context: &PackageContext) -> Vec<File> {
+    let view = context.model.view();
     let number = |n: usize| n.to_string();
-    let labels: Vec<String> = parts.facts.labels.iter().map(|l| format!("    {l:?},\n")).collect();
-    let ram_check = parts.max_ram.map_or(String::new(), |most| {
+    let labels: Vec<String> = context.info.labels.iter().map(|l| format!("    {l:?},\n")).collect();
+    let ram_check = context.max_ram.map_or(String::new(), |most| {
         format!(
             "\n// The RAM that the export allowed: memory, a frame and the scores.\nconst _: () = assert!(\n    \
              core::mem::size_of::<Memory>() + 2 * FEATURES + 4 * OUTPUTS <= {most},\n    \"more RAM than --max-ram allows\"\n);\n"
         )
     });
-    let lsb: Vec<String> = parts.model.network.input.lsb.iter().map(|v| format!("{v:?}")).collect();
-    let front = sound::rust_module(parts);
+    let lsb: Vec<String> = context.model.network.input.lsb.iter().map(|v| format!("{v:?}")).collect();
+    let front = sound::rust_module(context);
     let own: [(&str, &str); 10] = [
         ("layers", &number(view.layers().len())),
         ("memory", &number(view.memory_len())),
@@ -28,13 +28,13 @@ pub(super) fn files(parts: &Parts) -> Vec<File> {
         ("lsb_list", &lsb.join(", ")),
         ("ram_check", &ram_check),
         ("front", if front.is_some() { "pub mod front;\n" } else { "" }),
-        ("golden_windows", &golden(parts)),
-        ("score_bits", &parts.facts.score_bits.to_string()),
+        ("golden_windows", &golden(context)),
+        ("score_bits", &context.info.score_bits.to_string()),
     ];
-    let fill = |template: &str| parts.fill_with(template, &own);
+    let fill = |template: &str| context.fill_with(template, &own);
     let mut files = vec![
         File::new("Cargo.toml", fill(include_str!("../templates/rust/Cargo.toml.in"))),
-        File::new("model.img", parts.model.image()),
+        File::new("model.img", context.model.image()),
         File::new("src/lib.rs", fill(include_str!("../templates/rust/lib.rs.in"))),
         File::new("src/golden.rs", fill(include_str!("../templates/rust/golden.rs.in"))),
         File::new("tests/golden.rs", fill(include_str!("../templates/rust/test.rs.in"))),
@@ -45,11 +45,11 @@ pub(super) fn files(parts: &Parts) -> Vec<File> {
     files
 }
 
-fn golden(parts: &Parts) -> String {
+fn golden(context: &PackageContext) -> String {
     let window = |w: &crate::GoldenWindow| {
         let counts: Vec<String> = w
             .counts
-            .chunks_exact(parts.facts.features)
+            .chunks_exact(context.info.features)
             .map(|frame| format!("            {frame:?},\n"))
             .collect();
         format!(
@@ -60,5 +60,5 @@ fn golden(parts: &Parts) -> String {
             w.confidence
         )
     };
-    parts.golden.windows.iter().map(window).collect()
+    context.golden.windows.iter().map(window).collect()
 }

@@ -1,40 +1,40 @@
-//! What differs in the package of a model that listens: samples go in instead of counts.
+//! The differences in packages with an audio front end, which take samples instead of counts.
 
-use super::Parts;
+use super::PackageContext;
 use fastgrnn::features::{COUNT, Spec, Tables};
 use fastgrnn::report::{count, number};
 use fastgrnn_runtime::audio;
 use std::fmt::Display;
 
-/// The front end that the package's code holds, if it holds one.
-pub(super) fn front(parts: &Parts) -> Option<Spec> {
-    parts.core.front.and(parts.model.front())
+/// The front end in the package's code, if there is one.
+pub(super) fn front(context: &PackageContext) -> Option<Spec> {
+    context.core.front.and(context.model.front())
 }
 
-/// An example's template: one that listens where the code does.
-pub(super) fn example(parts: &Parts, listening: &str, counting: &str) -> String {
-    let Some(hear) = hearing(parts) else { return parts.fill(counting) };
+/// An example, from the template for sound or from that for counts.
+pub(super) fn example(context: &PackageContext, listening: &str, counting: &str) -> String {
+    let Some(hear) = hearing(context) else { return context.fill(counting) };
     // Without a detector, the end of the sound may cut a window short.
-    let at_end = match parts.model.detector() {
+    let at_end = match context.model.detector() {
         Some(_) => "",
         None => "    if (frames > 0)\n        report();\n",
     };
-    parts.fill_with(listening, &[("hear", &hear), ("at_end", at_end)])
+    context.fill_with(listening, &[("hear", &hear), ("at_end", at_end)])
 }
 
-/// C that an example runs after each frame; `None` where the code does not listen.
-pub(super) fn hearing(parts: &Parts) -> Option<String> {
-    front(parts)?;
-    Some(parts.fill(match parts.model.detector() {
+/// C that an example runs after each frame; `None` for packages without a front end.
+pub(super) fn hearing(context: &PackageContext) -> Option<String> {
+    front(context)?;
+    Some(context.fill(match context.model.detector() {
         Some(_) => include_str!("../templates/sound/detections.c"),
         None => include_str!("../templates/sound/windows.c"),
     }))
 }
 
-/// How the README begins, for a target whose code listens.
-pub(super) fn usage(parts: &Parts) -> Option<String> {
-    front(parts)?;
-    let intro = match parts.facts.target {
+/// The section on usage in the README; `None` for packages without a front end.
+pub(super) fn usage(context: &PackageContext) -> Option<String> {
+    front(context)?;
+    let intro = match context.info.target {
         "c" => C,
         "arduino" => ARDUINO,
         "platformio" => PLATFORMIO,
@@ -42,18 +42,18 @@ pub(super) fn usage(parts: &Parts) -> Option<String> {
         "esp-idf" => ESP_IDF,
         _ => return None,
     };
-    let after_frame = match parts.model.detector() {
+    let after_frame = match context.model.detector() {
         Some(_) => "    /* a frame was complete, and the network has taken its step */\n    \
                     if (audio.heard >= 0) { /* the class that was heard in it */ }\n"
             .to_owned(),
         None => format!(
             "    /* a frame was complete, and the network has taken its step */\n    \
              winner = {}_classify(&audio.state, scores, &confidence);\n",
-            parts.name()
+            context.name()
         ),
     };
-    let code = parts.fill_with(include_str!("../templates/sound/use.md"), &[("after_frame", &after_frame)]);
-    Some(format!("{}\n{code}", parts.fill(intro)))
+    let code = context.fill_with(include_str!("../templates/sound/use.md"), &[("after_frame", &after_frame)]);
+    Some(format!("{}\n{code}", context.fill(intro)))
 }
 
 const C: &str = "Add `@name@.c` and `@name@.h` to your project (C99 or C++, no library needed). On this computer: \
@@ -75,14 +75,14 @@ const ESP_IDF: &str = "This folder is a component: copy it into your project's `
 `EXTRA_COMPONENT_DIRS`. The example: `idf.py -C examples/classify set-target esp32 build`; fill in `read_microphone()` \
 with your microphone's driver (`i2s_channel_read()`).";
 
-/// What goes in, for the README: its heading and the text. `None` of a model that does not listen.
-pub(super) fn input(parts: &Parts) -> Option<(&'static str, String)> {
-    let spec = parts.model.model.audio?;
-    let lsb = parts.model.network.input.lsb.first().copied().unwrap_or(COUNT);
+/// The section on the input in the README: heading and text. `None` for models without a front end.
+pub(super) fn input(context: &PackageContext) -> Option<(&'static str, String)> {
+    let spec = context.model.model.audio?;
+    let lsb = context.model.network.input.lsb.first().copied().unwrap_or(COUNT);
     let worth = if lsb == COUNT { "1/256".to_owned() } else { number(f64::from(lsb)) };
-    let (tables, ram) = parts.facts.front.map_or((0, 0), |front| (front.table_bytes, front.ram_bytes));
-    let detector = match parts.model.detector() {
-        Some(_) => parts.fill(include_str!("../templates/sound/detector.md")),
+    let (tables, ram) = context.info.front.map_or((0, 0), |front| (front.table_bytes, front.ram_bytes));
+    let detector = match context.model.detector() {
+        Some(_) => context.fill(include_str!("../templates/sound/detector.md")),
         None => String::new(),
     };
     let own = [
@@ -93,8 +93,8 @@ pub(super) fn input(parts: &Parts) -> Option<(&'static str, String)> {
         ("detector", detector),
     ];
     let own: Vec<(&str, &str)> = own.iter().map(|(k, v)| (*k, v.as_str())).collect();
-    let fill = |template: &str| parts.fill_with(template, &own);
-    Some(match (parts.facts.target, front(parts)) {
+    let fill = |template: &str| context.fill_with(template, &own);
+    Some(match (context.info.target, front(context)) {
         ("rust", Some(_)) => ("Sound in", fill(include_str!("../templates/sound/rust.md"))),
         ("wasm", Some(_)) => (
             "A frame of features",
@@ -114,8 +114,8 @@ pub(super) fn rust_bytes(spec: &Spec) -> (usize, usize) {
 }
 
 /// The module of a Rust crate that holds the front end's tables.
-pub(super) fn rust_module(parts: &Parts) -> Option<String> {
-    let spec = front(parts)?;
+pub(super) fn rust_module(context: &PackageContext) -> Option<String> {
+    let spec = front(context)?;
     let tables = Tables::new(&spec);
     let view = tables.view();
     let fields = [
@@ -140,7 +140,7 @@ pub(super) fn rust_module(parts: &Parts) -> Option<String> {
         ("table_fields", fields),
     ];
     let own: Vec<(&str, &str)> = own.iter().map(|(k, v)| (*k, v.as_str())).collect();
-    Some(parts.fill_with(include_str!("../templates/sound/front.rs.in"), &own))
+    Some(context.fill_with(include_str!("../templates/sound/front.rs.in"), &own))
 }
 
 /// A field of the tables, as Rust.

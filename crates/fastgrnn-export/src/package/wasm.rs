@@ -1,6 +1,6 @@
-//! WebAssembly: the C core compiled by clang, a JavaScript module around it, a page and a test.
+//! WebAssembly: the C core compiled by clang, with a JavaScript module, a page and a test.
 
-use super::{File, Parts};
+use super::{File, PackageContext};
 use crate::ExportError;
 use fastgrnn::model::Task;
 use fastgrnn_runtime::int::Meaning;
@@ -9,56 +9,56 @@ use std::io;
 use std::path::Path;
 use std::process::Command;
 
-/// What the module exports to JavaScript.
+/// The functions that the module exports to JavaScript.
 const EXPORTS: [&str; 6] = ["counts", "scores", "confidence", "init", "step", "classify"];
 
-pub(super) fn files(parts: &Parts) -> Result<Vec<File>, ExportError> {
-    let name = parts.name();
+pub(super) fn files(context: &PackageContext) -> Result<Vec<File>, ExportError> {
+    let name = context.name();
     let core = [
-        File::new(format!("{name}.h"), parts.core.header.clone()),
-        File::new(format!("{name}.c"), parts.core.source.clone()),
-        File::new(format!("{name}_wasm.c"), parts.fill(include_str!("../templates/wasm/wasm.c"))),
+        File::new(format!("{name}.h"), context.core.header.clone()),
+        File::new(format!("{name}.c"), context.core.source.clone()),
+        File::new(format!("{name}_wasm.c"), context.fill(include_str!("../templates/wasm/wasm.c"))),
     ];
-    // Twice what a step puts on the stack, and room for calls; a module's memory is its own.
-    let stack = (65_536 + 2 * parts.facts.scratch_bytes).next_multiple_of(16);
+    // Twice what a step puts on the stack, and room for calls; the module has a memory of its own.
+    let stack = (65_536 + 2 * context.info.scratch_bytes).next_multiple_of(16);
     let module = compile(name, &core, stack)?;
-    let facts = &parts.facts;
-    let features: Vec<_> = (0..facts.features)
-        .map(|d| json!({ "name": parts.feature(d), "countValue": parts.model.network.input.lsb.get(d) }))
+    let info = &context.info;
+    let features: Vec<_> = (0..info.features)
+        .map(|d| json!({ "name": context.feature(d), "countValue": context.model.network.input.lsb.get(d) }))
         .collect();
-    // Of a regression: what makes values of scores.
-    let (mean, scale) = match &parts.model.model.task {
+    // For regression: mean and scale that turn scores into values.
+    let (mean, scale) = match &context.model.model.task {
         Task::Values { mean, scale } => (Some(mean), Some(scale)),
         Task::Classes { .. } => (None, None),
     };
     let about = json!({
         "name": name,
         "features": features,
-        "outputs": facts.outputs,
-        "labels": facts.labels,
-        "scoreBits": facts.score_bits,
-        "meaning": meaning(parts.model.network.meaning),
+        "outputs": info.outputs,
+        "labels": info.labels,
+        "scoreBits": info.score_bits,
+        "meaning": meaning(context.model.network.meaning),
         "mean": mean,
         "scale": scale,
-        "steps": parts.steps(),
-        "sha256": facts.model_sha256,
+        "steps": context.steps(),
+        "sha256": info.model_sha256,
     });
-    let about = serde_json::to_string_pretty(&about).unwrap_or_default();
+    let about = serde_json::to_string_pretty(&about).expect("a JSON value can be written");
     let mut files = core.to_vec();
     files.extend([
         File::new(format!("{name}.wasm"), module),
         File::new(
             format!("{name}.js"),
-            parts.fill_with(include_str!("../templates/wasm/wrapper.js"), &[("about", &about)]),
+            context.fill_with(include_str!("../templates/wasm/wrapper.js"), &[("about", &about)]),
         ),
-        File::new("test.mjs", parts.fill(include_str!("../templates/wasm/test.mjs"))),
-        File::new("index.html", parts.fill(include_str!("../templates/wasm/index.html"))),
-        File::new("package.json", parts.fill(include_str!("../templates/wasm/package.json"))),
+        File::new("test.mjs", context.fill(include_str!("../templates/wasm/test.mjs"))),
+        File::new("index.html", context.fill(include_str!("../templates/wasm/index.html"))),
+        File::new("package.json", context.fill(include_str!("../templates/wasm/package.json"))),
     ]);
     Ok(files)
 }
 
-/// What scores are, for JavaScript.
+/// The meaning of scores, as JavaScript names it.
 fn meaning(meaning: Meaning) -> &'static str {
     match meaning {
         Meaning::Classes => "classes",
@@ -68,19 +68,19 @@ fn meaning(meaning: Meaning) -> &'static str {
     }
 }
 
-/// Compiles the core and its shell.
+/// Compiles the core and the functions around it.
 fn compile(name: &str, core: &[File], stack: usize) -> Result<Vec<u8>, ExportError> {
     let folder = tempfile::tempdir().map_err(|cause| at("a temporary folder", cause))?;
     for file in core {
         let path = folder.path().join(&file.path);
         std::fs::write(&path, &file.bytes).map_err(|cause| ExportError::Write { path, cause })?;
     }
-    // clang finds its linker by itself, but says nothing useful if it is missing.
+    // clang finds its linker by itself, but its message is useless if the linker is missing.
     found("wasm-ld", Command::new("wasm-ld").arg("--version").output())?;
     let out = folder.path().join("out.wasm");
     let mut clang = Command::new("clang");
     clang.current_dir(folder.path());
-    // Without built-ins no loop becomes a call of memset or memcpy, which nobody provides here.
+    // Without built-ins, no loop becomes a call of memset or memcpy, which do not exist here.
     clang.args(["--target=wasm32", "-std=c99", "-O2", "-ffreestanding", "-fno-builtin", "-nostdlib"]);
     clang.args(["-Wall", "-Wextra", "-Werror", "-pedantic", "-Wl,--no-entry", "-Wl,--strip-all"]);
     clang.arg(format!("-Wl,-z,stack-size={stack}"));

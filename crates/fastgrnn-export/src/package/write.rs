@@ -1,31 +1,32 @@
-//! Putting a package into a folder, whole or not at all.
+//! Writing a package to a folder, all of it or nothing.
 
 use super::Package;
 use crate::ExportError;
-use std::fs::{self, File};
-use std::io::{self, Write};
+use fastgrnn::files::{sync_folder, write_durably};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Where a package was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Written {
+pub struct WrittenPackage {
     /// The folder.
     pub folder: PathBuf,
-    /// Where the folder that was there before is now.
+    /// The new path of a folder that was there before.
     pub moved_aside: Option<PathBuf>,
 }
 
 impl Package {
-    /// Writes the files into a neighbour of `folder`, makes them durable, and renames it to
-    /// `folder`.
+    /// Writes the files to a temporary folder beside `folder`, makes them durable, and renames that
+    /// folder to `folder`.
     ///
-    /// An empty folder is replaced. One that holds something is left alone, or with `force` renamed
-    /// to `FOLDER.old` (`.old-2`, …): nothing of the user's is lost. On failure nothing is left
+    /// An empty folder is replaced. A folder that is not empty is an error, or with `force` it is renamed
+    /// to `FOLDER.old` (`.old-2`, …), so that no file of the user is lost. On failure nothing is left
     /// behind.
-    pub fn write(&self, folder: &Path, force: bool) -> Result<Written, ExportError> {
+    pub fn write(&self, folder: &Path, force: bool) -> Result<WrittenPackage, ExportError> {
         let folder = std::path::absolute(folder).map_err(|cause| failed(folder, cause))?;
         let taken = state_of(&folder)?;
-        if taken == Found::Something && !force {
+        if taken == FolderState::Something && !force {
             return Err(ExportError::NotEmpty { path: folder });
         }
         let parent = folder.parent().ok_or_else(|| ExportError::InUse { path: folder.clone() })?;
@@ -33,11 +34,12 @@ impl Package {
         let temporary = unused(&folder, "tmp", |path| fs::create_dir(path))?;
         let result = self.fill(&temporary).and_then(|()| put_in_place(&temporary, &folder, taken));
         if result.is_err() {
+            // The first error is the one to report.
             let _ = fs::remove_dir_all(&temporary);
         }
         let moved_aside = result?;
-        sync(parent);
-        Ok(Written { folder, moved_aside })
+        sync_folder(parent);
+        Ok(WrittenPackage { folder, moved_aside })
     }
 
     fn fill(&self, folder: &Path) -> Result<(), ExportError> {
@@ -47,31 +49,29 @@ impl Package {
             let own = path.parent().unwrap_or(folder).to_owned();
             let write = || -> io::Result<()> {
                 fs::create_dir_all(&own)?;
-                let mut file_ = File::create_new(&path)?;
-                file_.write_all(&file.bytes)?;
-                file_.sync_all()
+                write_durably(&path, &file.bytes)
             };
             write().map_err(|cause| failed(&path, cause))?;
             folders.push(own);
         }
-        folders.iter().for_each(|f| sync(f));
+        folders.iter().for_each(|f| sync_folder(f));
         Ok(())
     }
 }
 
-/// What lies where the package goes.
+/// What is at the path of the package.
 #[derive(Clone, Copy, PartialEq)]
-enum Found {
+enum FolderState {
     Nothing,
     Empty,
     Something,
 }
 
-fn state_of(folder: &Path) -> Result<Found, ExportError> {
+fn state_of(folder: &Path) -> Result<FolderState, ExportError> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(e) if e.kind() == io::ErrorKind::NotFound && fs::symlink_metadata(folder).is_err() => {
-            return Ok(Found::Nothing);
+            return Ok(FolderState::Nothing);
         }
         Err(_) if !folder.is_dir() => return Err(ExportError::NotAFolder { path: folder.to_owned() }),
         Err(cause) => return Err(failed(folder, cause)),
@@ -82,20 +82,20 @@ fn state_of(folder: &Path) -> Result<Found, ExportError> {
         return Err(ExportError::InUse { path: folder.to_owned() });
     }
     let is_link = fs::symlink_metadata(folder).is_ok_and(|m| m.is_symlink());
-    // A link is never replaced silently, whatever it leads to.
-    Ok(if is_link || entries.take(1).count() > 0 { Found::Something } else { Found::Empty })
+    // A link is never replaced silently, wherever it leads.
+    Ok(if is_link || entries.take(1).count() > 0 { FolderState::Something } else { FolderState::Empty })
 }
 
-/// Renames `temporary` to `folder`; where the old folder went, if there was one.
-fn put_in_place(temporary: &Path, folder: &Path, found: Found) -> Result<Option<PathBuf>, ExportError> {
+/// Renames `temporary` to `folder` and returns the new path of the old folder, if there was one.
+fn put_in_place(temporary: &Path, folder: &Path, found: FolderState) -> Result<Option<PathBuf>, ExportError> {
     let aside = match found {
-        Found::Nothing => None,
-        Found::Empty => {
-            // Fails if something was put there meanwhile.
+        FolderState::Nothing => None,
+        FolderState::Empty => {
+            // Fails if a file appeared there in the meantime.
             fs::remove_dir(folder).map_err(|cause| failed(folder, cause))?;
             None
         }
-        Found::Something => {
+        FolderState::Something => {
             let aside = unused(folder, "old", |path| match fs::symlink_metadata(path) {
                 Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
                 Err(_) => fs::rename(folder, path),
@@ -105,6 +105,7 @@ fn put_in_place(temporary: &Path, folder: &Path, found: Found) -> Result<Option<
     };
     fs::rename(temporary, folder).map_err(|cause| {
         if let Some(aside) = &aside {
+            // The first error is the one to report.
             let _ = fs::rename(aside, folder);
         }
         failed(folder, cause)
@@ -112,7 +113,7 @@ fn put_in_place(temporary: &Path, folder: &Path, found: Found) -> Result<Option<
     Ok(aside)
 }
 
-/// Makes `FOLDER.ending`, or `FOLDER.ending-2` and so on where that exists.
+/// Makes `FOLDER.ending`, or `FOLDER.ending-2` and so on if that exists.
 fn unused(
     folder: &Path,
     ending: &str,
@@ -134,11 +135,4 @@ fn unused(
 
 fn failed(path: &Path, cause: io::Error) -> ExportError {
     ExportError::Write { path: path.to_owned(), cause }
-}
-
-/// Makes a folder's entries durable where folders can be opened.
-fn sync(folder: &Path) {
-    if let Ok(folder) = File::open(folder) {
-        let _ = folder.sync_all();
-    }
 }

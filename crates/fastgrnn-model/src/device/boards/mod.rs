@@ -26,7 +26,7 @@ macro_rules! boards {
             /// What is known about this board.
             ///
             /// ```
-            /// use fastgrnn::device::Board;
+            /// use fastgrnn_model::device::Board;
             /// assert_eq!(Board::Uno.info().ram, Some(2048));
             /// ```
             pub fn info(self) -> &'static BoardInfo {
@@ -61,7 +61,7 @@ impl Board {
     /// The ids of all boards, separated by commas.
     ///
     /// ```
-    /// assert!(fastgrnn::device::Board::known_ids().starts_with("uno, m0plus, "));
+    /// assert!(fastgrnn_model::device::Board::known_ids().starts_with("uno, m0plus, "));
     /// ```
     pub fn known_ids() -> String {
         Self::ALL.map(Self::id).join(", ")

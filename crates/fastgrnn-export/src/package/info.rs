@@ -1,16 +1,16 @@
-//! What is known of a package without compiling it.
+//! What is known about a package without compiling it.
 
 use crate::c::FrontEndInfo;
 use crate::golden::Golden;
 use serde::Serialize;
 
-/// Sizes, shape and origin of a package. Sizes are derived from the generated tables and buffers,
-/// not measured: `fastgrnn board` measures.
+/// Sizes, shape and origin of a package. Sizes are derived from the generated tables and buffers;
+/// `fastgrnn board` measures them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Facts {
-    /// As `--target` names it.
+pub struct PackageInfo {
+    /// The name of the target.
     pub target: &'static str,
-    /// The prefix.
+    /// The prefix of all C names.
     pub name: String,
     /// `integer` or `float`.
     pub arithmetic: &'static str,
@@ -20,30 +20,30 @@ pub struct Facts {
     pub features: usize,
     /// Scores.
     pub outputs: usize,
-    /// Names of the classes; none for numbers.
+    /// Names of the classes; empty for regression.
     pub labels: Vec<String>,
     /// Fraction bits of scores.
     pub score_bits: i32,
-    /// Bytes of constants; of a Rust crate, the image.
+    /// Bytes of constants; for a Rust crate, of the image.
     pub data_bytes: usize,
     /// Bytes of a state.
     pub state_bytes: usize,
     /// Bytes of the buffers of a step: on the stack in C, in `Memory` in Rust.
     pub scratch_bytes: usize,
-    /// The audio front end that comes along; null where none does.
+    /// The audio front end, if the package contains one.
     pub front: Option<FrontEndInfo>,
     /// Multiplications with weights in a step.
     pub macs_per_step: usize,
-    /// SHA-256 of the device image, which holds every number of the network.
+    /// SHA-256 of the device image, which contains every number of the network.
     pub model_sha256: String,
-    /// The golden vectors.
-    pub golden: GoldenFacts,
+    /// The golden vectors in short.
+    pub golden: GoldenInfo,
 }
 
-/// Golden vectors in short.
+/// A summary of golden vectors.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct GoldenFacts {
-    /// Windows.
+pub struct GoldenInfo {
+    /// Number of windows.
     pub windows: usize,
     /// Steps of all windows.
     pub steps: usize,
@@ -51,13 +51,13 @@ pub struct GoldenFacts {
     pub bytes: usize,
     /// The hash of all scores, in hexadecimal.
     pub hash: String,
-    /// How far a score may be off.
+    /// The largest error of a score that is accepted.
     pub tolerance: u32,
     /// Where the windows come from.
     pub origin: String,
 }
 
-impl From<&Golden> for GoldenFacts {
+impl From<&Golden> for GoldenInfo {
     fn from(golden: &Golden) -> Self {
         Self {
             windows: golden.windows.len(),

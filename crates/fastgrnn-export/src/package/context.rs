@@ -1,40 +1,41 @@
-//! What all packages are put together from.
+//! What the generators of all packages share.
 
 use super::sound;
-use super::{Facts, File, GOLDEN_WINDOWS, PackageOptions, Target};
+use super::{File, GOLDEN_WINDOWS, PackageInfo, PackageOptions, Target};
 use crate::ExportError;
 use crate::c::{CSource, FrontEndInfo, Optimize};
+use crate::escape;
 use crate::fill::fill;
 use crate::golden::{Golden, RANDOM, header};
-use crate::plain;
 use fastgrnn::quantize::IntegerModel;
 use fastgrnn::report::number;
 use sha2::{Digest, Sha256};
 
-/// Steps of a window in examples, where the model does not say how long its sequences were.
+/// Steps of a window in examples if the model does not say how long its sequences were.
 const STEPS: usize = 32;
-/// Features that an example lists one by one.
+/// The most features that an example lists one by one.
 const LISTED: usize = 16;
 
-/// What ESP-IDF gives the main task, and what its `printf` and drivers take beside a network.
+/// Bytes of stack that ESP-IDF gives the main task by default.
 const ESP_STACK: usize = 3584;
+/// Bytes of stack that `printf` and drivers of ESP-IDF take, in addition to a network.
 const ESP_CALLS: usize = 2560;
 
-/// A model, its C, its golden vectors, and the values that templates name.
-pub(super) struct Parts<'a> {
+/// A model, its C, its golden vectors, and the values for templates.
+pub(super) struct PackageContext<'a> {
     pub model: &'a IntegerModel,
     pub core: CSource,
     pub golden: Golden,
-    pub facts: Facts,
+    pub info: PackageInfo,
     pub max_ram: Option<usize>,
-    /// Whether weights are constants in the code instead of tables.
+    /// Whether weights are constants in straight-line code instead of tables.
     pub straight: bool,
-    /// Flags of `export` besides the target and the name, each with a space before it.
+    /// Flags of `fastgrnn export` besides the target and the name, each with a space before it.
     pub flags: String,
     values: Vec<(&'static str, String)>,
 }
 
-impl<'a> Parts<'a> {
+impl<'a> PackageContext<'a> {
     pub fn new(
         model: &'a IntegerModel,
         target: Target,
@@ -44,14 +45,14 @@ impl<'a> Parts<'a> {
     ) -> Result<Self, ExportError> {
         let view = model.view();
         let (data_bytes, state_bytes, scratch_bytes) = match target {
-            // Words of 32 bits follow those of 16 in `Memory`.
+            // In `Memory`, words of 32 bits follow words of 16 bits.
             Target::Rust => {
                 (model.image().len(), (2 * view.memory_len()).next_multiple_of(4), 4 * view.scratch_len())
             }
             _ => (core.data_bytes, core.state_bytes, core.scratch_bytes),
         };
         let front = front(model, target, &core);
-        // The front end's buffers hold the frame; the struct around them begins and ends at words.
+        // The front end's buffers include the frame; the struct around them is aligned to words.
         let held = match front {
             Some(front) => (state_bytes + front.ram_bytes).next_multiple_of(4),
             None => state_bytes + 2 * view.inputs(),
@@ -61,7 +62,7 @@ impl<'a> Parts<'a> {
             return Err(ExportError::Ram { needed, most });
         }
         let hash = Sha256::digest(model.image());
-        let facts = Facts {
+        let info = PackageInfo {
             target: target.name(),
             name: core.name.clone(),
             arithmetic: if options.float { "float" } else { "integer" },
@@ -79,40 +80,40 @@ impl<'a> Parts<'a> {
             golden: (&golden).into(),
         };
         let straight = options.optimize == Optimize::Speed && !options.float && target != Target::Rust;
-        let mut parts = Self {
+        let mut context = Self {
             model,
             core,
             golden,
-            facts,
+            info,
             max_ram: options.max_ram,
             straight,
             flags: flags(options, straight),
             values: Vec::new(),
         };
-        parts.values = parts.common();
-        Ok(parts)
+        context.values = context.common();
+        Ok(context)
     }
 
     pub fn name(&self) -> &str {
-        &self.facts.name
+        &self.info.name
     }
 
-    /// A template with the values that all templates share.
+    /// Fills a template with the values that all templates share.
     pub fn fill(&self, template: &str) -> String {
         self.fill_with(template, &[])
     }
 
-    /// A template with those and its own values.
+    /// Fills a template with the shared values and its own.
     pub fn fill_with(&self, template: &str, own: &[(&str, &str)]) -> String {
         let mut values: Vec<(&str, &str)> = self.values.iter().map(|(k, v)| (*k, v.as_str())).collect();
         values.extend(own);
         fill(template, &values)
     }
 
-    /// The C files that every C-based package holds, in `folder` (empty or with a `/` at its end).
+    /// The C files of every C-based package, in `folder` (empty, or ending with `/`).
     pub fn c_files(&self, folder: &str) -> Vec<File> {
         let name = self.name();
-        let labels = Labels::of(&self.facts.labels, name);
+        let labels = Labels::of(&self.info.labels, name);
         let text_values = [
             ("labels", labels.table.as_str()),
             ("put_label", &labels.put_label),
@@ -138,13 +139,13 @@ impl<'a> Parts<'a> {
         ]
     }
 
-    /// What feature `d` is called.
+    /// The name of feature `d`.
     pub fn feature(&self, d: usize) -> String {
         let known = self.model.model.features.as_ref().and_then(|names| names.get(d));
         known.cloned().unwrap_or_else(|| format!("feature {d}"))
     }
 
-    /// What one count of feature `d` is worth, in the data's units.
+    /// What one count of feature `d` is worth, in the units of the training data.
     pub fn lsb(&self, d: usize) -> String {
         self.model.network.input.lsb.get(d).map_or("?".to_owned(), |&lsb| number(f64::from(lsb)))
     }
@@ -155,20 +156,19 @@ impl<'a> Parts<'a> {
     }
 
     fn common(&self) -> Vec<(&'static str, String)> {
-        let (facts, audio) = (&self.facts, self.model.model.audio);
+        let (info, audio) = (&self.info, self.model.model.audio);
         // Two states, a frame, scores, the buffers of a step, and calls.
-        let stack =
-            2 * facts.state_bytes + facts.scratch_bytes + 2 * facts.features + 8 * facts.outputs + 1024;
+        let stack = 2 * info.state_bytes + info.scratch_bytes + 2 * info.features + 8 * info.outputs + 1024;
         let rounded = |bytes: usize| (bytes.div_ceil(512) * 512).to_string();
         vec![
-            ("name", facts.name.clone()),
-            ("NAME", facts.name.to_uppercase()),
+            ("name", info.name.clone()),
+            ("NAME", info.name.to_uppercase()),
             ("version", env!("CARGO_PKG_VERSION").to_owned()),
-            ("features", facts.features.to_string()),
-            ("outputs", facts.outputs.to_string()),
+            ("features", info.features.to_string()),
+            ("outputs", info.outputs.to_string()),
             ("steps", self.steps().to_string()),
-            ("sha256", facts.model_sha256.clone()),
-            ("golden_hash", facts.golden.hash.clone()),
+            ("sha256", info.model_sha256.clone()),
+            ("golden_hash", info.golden.hash.clone()),
             ("stack", rounded(stack)),
             ("esp_stack", rounded(ESP_STACK.max(stack + ESP_CALLS))),
             ("rate", audio.map_or(String::new(), |spec| spec.rate().to_string())),
@@ -178,16 +178,16 @@ impl<'a> Parts<'a> {
         ]
     }
 
-    /// C that fills `counts` with a reading of every feature; `@reading@` is the platform's.
+    /// C statements that fill `counts` with a reading of every feature.
     fn readings(&self) -> String {
-        let features = self.facts.features;
+        let features = self.info.features;
         if features > LISTED {
             return "    for (uint16_t d = 0; d < FEATURES; d++)\n        counts[d] = read_sensor(d);\n"
                 .to_owned();
         }
         (0..features)
             .map(|d| {
-                let what = plain::comment(&self.feature(d));
+                let what = escape::comment(&self.feature(d));
                 format!(
                     "    counts[{d}] = read_sensor({d}); /* {what}: one count is worth {} */\n",
                     self.lsb(d)
@@ -196,25 +196,24 @@ impl<'a> Parts<'a> {
             .collect()
     }
 
-    /// The network in a sentence.
+    /// A short description of the network.
     fn summary(&self) -> String {
         let layers = &self.model.model.network.layers;
         let units: Vec<String> = layers.iter().map(|c| c.hidden.to_string()).collect();
         let title = layers[0].kind.declaration().title;
-        let results = match self.facts.labels.len() {
-            0 => format!("{} numbers", self.facts.outputs),
+        let results = match self.info.labels.len() {
+            0 => format!("{} numbers", self.info.outputs),
             n => format!("{n} classes"),
         };
-        let input = match self.facts.front {
+        let input = match self.info.front {
             Some(front) => format!("sound at {} samples a second", front.rate),
-            None => format!("{} counts a frame", self.facts.features),
+            None => format!("{} counts a frame", self.info.features),
         };
         format!("{title} network of {} units: {input}, {results}", units.join(" and "))
     }
 }
 
-/// The front end of the package's code, and what it takes. The module behind [`Target::Wasm`] has
-/// none.
+/// The front end in the package's code. The module of [`Target::Wasm`] has none.
 fn front(model: &IntegerModel, target: Target, core: &CSource) -> Option<FrontEndInfo> {
     let (info, spec) = (core.front?, model.front()?);
     match target {
@@ -227,7 +226,7 @@ fn front(model: &IntegerModel, target: Target, core: &CSource) -> Option<FrontEn
     }
 }
 
-/// The flags that were not left at their defaults.
+/// The flags of `fastgrnn export` that differ from their defaults.
 fn flags(options: &PackageOptions, straight: bool) -> String {
     let windows = options.windows.as_ref();
     let recorded = windows.is_some_and(|w| !w.origin.starts_with(RANDOM));
@@ -244,7 +243,7 @@ fn flags(options: &PackageOptions, straight: bool) -> String {
     .collect()
 }
 
-/// Labels in C.
+/// The labels as C.
 struct Labels {
     table: String,
     put_label: String,
@@ -265,10 +264,10 @@ impl Labels {
             "/* Names of the classes, each ended by 0. */\nstatic const uint8_t labels[] FLASH = {\n"
                 .to_owned();
         for label in labels {
-            // A 0 inside of a label would end it early.
+            // A 0 inside a label would end it early.
             let bytes: Vec<String> =
                 label.bytes().filter(|&b| b != 0).chain([0]).map(|b| b.to_string()).collect();
-            table.push_str(&format!("    {}, /* {} */\n", bytes.join(", "), plain::comment(label)));
+            table.push_str(&format!("    {}, /* {} */\n", bytes.join(", "), escape::comment(label)));
         }
         table.push_str("};\n");
         let count = labels.len();
