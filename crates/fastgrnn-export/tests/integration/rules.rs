@@ -1,8 +1,7 @@
 //! What an export refuses, what it promises about sizes, and how it treats a folder.
 
-mod common;
-
-use common::{awkward, file, model, packed, small, text, written};
+use crate::models::{awkward, model, small, variety};
+use crate::written::{file, packed, text, written};
 use fastgrnn::cells::{Cell, CellKind};
 use fastgrnn_export::{ExportError, Golden, MOST_BYTES, Optimize, PackageOptions, Target, Windows, package};
 use std::path::Path;
@@ -79,7 +78,7 @@ fn people_s_texts_stay_texts() {
 
 #[test]
 fn the_readme_says_how_it_was_made_and_what_scores_mean() {
-    let one = common::variety().into_iter().find(|(name, _)| name == "one score").unwrap().1;
+    let one = variety().into_iter().find(|(name, _)| name == "one score").unwrap().1;
     let options = PackageOptions {
         optimize: Optimize::Speed,
         max_ram: Some(9999),

@@ -1,11 +1,9 @@
 //! Packages as a user takes them: every file compiles, the self-test tells right from wrong, and
 //! what tools read is what they expect.
 
-mod common;
-
-use common::{
-    awkward, compiles, file, has, model, packed, packed_float, said, skipped, small, text, variety, written,
-};
+use crate::compilers::{LANGUAGES, STRICT, compiles, has, said, skipped};
+use crate::models::{awkward, model, small, variety};
+use crate::written::{file, packed, packed_float, text, written};
 use fastgrnn::cells::{Cell, CellKind};
 use fastgrnn_export::{Optimize, Package, PackageOptions, Target, package};
 use std::collections::BTreeSet;
@@ -79,15 +77,15 @@ fn every_c_file_pleases_every_compiler_as_c_and_as_cpp() {
         let options = PackageOptions { optimize, ..PackageOptions::default() };
         let folder = written(&package(model, Target::C, &options).unwrap());
         let out = folder.path().join("out");
-        compiles(&out, "model.c", &common::LANGUAGES, &[]);
+        compiles(&out, "model.c", &LANGUAGES, &[]);
         // The others differ by what scores mean, not by the cell.
         if ["numbers", "one score", "awkward"].contains(&name.as_str()) {
-            compiles(&out, "model_text.c", &common::LANGUAGES, &[]);
-            compiles(&out, "model_selftest.c", &common::LANGUAGES, &[]);
+            compiles(&out, "model_text.c", &LANGUAGES, &[]);
+            compiles(&out, "model_selftest.c", &LANGUAGES, &[]);
         }
     }
     let folder = written(&packed_float(&small(), Target::C));
-    compiles(&folder.path().join("out"), "model_selftest.c", &common::LANGUAGES, &[]);
+    compiles(&folder.path().join("out"), "model_selftest.c", &LANGUAGES, &[]);
 }
 
 #[test]
@@ -122,7 +120,7 @@ fn sketches_samples_and_examples_compile_as_they_are() {
                 "-I",
             ])
             .arg(stubs())
-            .args(common::STRICT)
+            .args(STRICT)
             .output()
             .unwrap();
         assert!(output.status.success(), "{}", said(&output));
@@ -216,7 +214,7 @@ fn the_reported_sizes_are_those_that_the_compiler_sees() {
     let check =
         "#include \"model.h\"\ntypedef char same[sizeof(model_state) == MODEL_STATE_BYTES ? 1 : -1];\n";
     std::fs::write(folder.path().join("out/check.c"), check).unwrap();
-    compiles(&folder.path().join("out"), "check.c", &common::LANGUAGES, &[]);
+    compiles(&folder.path().join("out"), "check.c", &LANGUAGES, &[]);
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! The self-test that goes along with an export: it passes where it should and fails where it must.
 
-mod common;
-
-use common::{awkward, model, packed, packed_float, said, small, text, variety, written};
+use crate::compilers::said;
+use crate::models::{awkward, model, small, variety};
+use crate::written::{packed, packed_float, text, written};
 use fastgrnn::cells::{Cell, CellKind};
 use fastgrnn_export::{Package, PackageOptions, Target, Windows, package};
 use std::path::Path;

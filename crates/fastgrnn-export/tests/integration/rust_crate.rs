@@ -1,8 +1,8 @@
 //! The Rust package as a stranger builds it: elsewhere, offline, with nothing but cargo.
 
-mod common;
-
-use common::{awkward, file, model, packed, said, written};
+use crate::compilers::said;
+use crate::models::{awkward, model};
+use crate::written::{file, packed, written};
 use fastgrnn::cells::{CELLS, Cell, CellKind, Nonlinearity};
 use fastgrnn::quantize::IntegerModel;
 use fastgrnn_export::{ExportError, PackageOptions, Target, package};

@@ -1,8 +1,8 @@
 //! The WebAssembly package in node and in a browser, bit for bit.
 
-mod common;
-
-use common::{awkward, has, packed, packed_float, said, skipped, variety, written};
+use crate::compilers::{has, said, skipped};
+use crate::models::{awkward, variety};
+use crate::written::{packed, packed_float, written};
 use fastgrnn_export::Target;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};

@@ -1,8 +1,8 @@
 //! Packages of models that listen: samples go in, and every text and example says so.
 
-mod common;
-
-use common::{STRICT, file, has, listening, packed, packed_float, said, skipped, text, written};
+use crate::compilers::{LANGUAGES, STRICT, compiles, has, said, skipped};
+use crate::models::listening;
+use crate::written::{file, packed, packed_float, text, written};
 use fastgrnn::features::Spec;
 use fastgrnn_export::{ExportError, PackageOptions, Target, package};
 use std::path::{Path, PathBuf};
@@ -140,5 +140,5 @@ fn the_ram_that_export_allows_includes_the_front_end() {
     let ExportError::Ram { needed, .. } = error else { return };
     let exact = PackageOptions { max_ram: Some(needed), ..PackageOptions::default() };
     let folder = written(&package(&model, Target::C, &exact).unwrap());
-    common::compiles(&folder.path().join("out"), "model.c", &common::LANGUAGES, &[]);
+    compiles(&folder.path().join("out"), "model.c", &LANGUAGES, &[]);
 }

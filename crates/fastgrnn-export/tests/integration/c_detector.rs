@@ -1,15 +1,13 @@
 //! The detector in generated C against the runtime's: random networks of every meaning, random
 //! parameters, every bit of sums, states and detections.
 
-#[path = "c_core/networks.rs"]
-mod networks;
-
+use fastgrnn_testing::oracle::random::{Manner, network};
+use crate::networks;
 use fastgrnn::features::{IntegerFront, Spec};
 use fastgrnn::quantize::{Detector, HostModel, IntegerNetwork, Reset};
 use fastgrnn::rng::Rng;
 use fastgrnn_export::{COptions, CSource, ExportError, c_source};
 use fastgrnn_runtime::int::{Detection, Meaning};
-use fastgrnn_testing::oracle::random::{Manner, network};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use std::io::Write;
@@ -128,7 +126,7 @@ fn random_detectors_give_the_runtimes_bits() {
         let detector = random_detector(&network, &mut rng);
         let options = COptions { detector: Some(detector.clone()), ..COptions::default() };
         let source = c_source(&network, &options).unwrap();
-        compiled(folder.path(), &source, include_str!("c_detector/driver.c"));
+        compiled(folder.path(), &source, include_str!("../drivers/detector.c"));
         let frames = frames(inputs, &mut rng);
         let (expected, detections) = expected(&network, &detector, &frames);
         assert!(run(folder.path(), bytes(&frames)) == expected, "case {case}: {detector:?}");

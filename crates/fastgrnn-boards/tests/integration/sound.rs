@@ -1,9 +1,6 @@
 //! Sound fed to emulated boards: the host's bits, and the front end's cost apart from the network's.
 
-#[allow(dead_code)] // its model is for other tests
-mod common;
-
-use common::runs;
+use crate::tools::runs;
 use fastgrnn::cells::{Cell, CellKind, Start};
 use fastgrnn::data::Sequences;
 use fastgrnn::device::Board;

@@ -1,9 +1,6 @@
 //! What is derived from a shape against what is counted: bytes are bounds, times are near.
 
-#[allow(dead_code)] // its model is for other tests
-mod common;
-
-use common::runs;
+use crate::tools::runs;
 use fastgrnn::cells::{Cell, CellKind};
 use fastgrnn::device::{Board, CodeForm, Footprint};
 use fastgrnn::quantize::IntegerModel;

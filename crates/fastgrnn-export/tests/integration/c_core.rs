@@ -1,12 +1,9 @@
 //! The generated C against the runtime: random networks of every cell, every bit of every step.
 
-/// The oracle's generator of networks that a reader accepts.
-#[path = "c_core/networks.rs"]
-mod networks;
-
+use fastgrnn_testing::oracle::random::{CELLS, Case, Manner, case, network};
+use crate::networks;
 use fastgrnn::quantize::{HostModel, IntegerNetwork};
 use fastgrnn_export::{COptions, Optimize, c_source, float_source};
-use fastgrnn_testing::oracle::random::{CELLS, Case, Manner, case, network};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use std::io::Write;
@@ -40,7 +37,7 @@ fn found(folder: &Path, network: &IntegerNetwork, optimize: Optimize, inputs: &[
     let source = c_source(network, &COptions { optimize, ..COptions::default() }).unwrap();
     std::fs::write(folder.join("model.h"), &source.header).unwrap();
     std::fs::write(folder.join("model.c"), &source.source).unwrap();
-    std::fs::write(folder.join("driver.c"), include_str!("c_core/driver.c")).unwrap();
+    std::fs::write(folder.join("driver.c"), include_str!("../drivers/core.c")).unwrap();
     let status = Command::new("gcc")
         .current_dir(folder)
         .args(["-std=c99", "-O1", "-fsanitize=undefined", "-fno-sanitize-recover=all", "-o", "driver"])
@@ -118,16 +115,16 @@ fn long_rows_compute_the_runtimes_bits() {
 
 /// What a call of a helper looks like, and the helper's definition, in the order of the definitions.
 const HELPERS: [(&str, &str); 10] = [
-    ("multiply_us(", include_str!("../src/c/parts/multiply_us.c")),
-    ("multiply_uu(", include_str!("../src/c/parts/multiply_uu.c")),
-    ("shift_right(", include_str!("../src/c/parts/shift_right.c")),
-    ("round_shift(", include_str!("../src/c/parts/round_shift.c")),
-    ("saturate(", include_str!("../src/c/parts/saturate.c")),
-    ("saturate_state(", include_str!("../src/c/parts/saturate_state.c")),
-    ("sparse_row(", include_str!("../src/c/parts/sparse_row.c")),
-    ("sparse_far_row(", include_str!("../src/c/parts/sparse_far_row.c")),
-    ("dense_row(", include_str!("../src/c/parts/dense_row.c")),
-    ("FG_MAC_", include_str!("../src/c/parts/straight.c")),
+    ("multiply_us(", include_str!("../../src/c/parts/multiply_us.c")),
+    ("multiply_uu(", include_str!("../../src/c/parts/multiply_uu.c")),
+    ("shift_right(", include_str!("../../src/c/parts/shift_right.c")),
+    ("round_shift(", include_str!("../../src/c/parts/round_shift.c")),
+    ("saturate(", include_str!("../../src/c/parts/saturate.c")),
+    ("saturate_state(", include_str!("../../src/c/parts/saturate_state.c")),
+    ("sparse_row(", include_str!("../../src/c/parts/sparse_row.c")),
+    ("sparse_far_row(", include_str!("../../src/c/parts/sparse_far_row.c")),
+    ("dense_row(", include_str!("../../src/c/parts/dense_row.c")),
+    ("FG_MAC_", include_str!("../../src/c/parts/straight.c")),
 ];
 
 /// `source` with its helper definitions replaced by those that a search of the text finds calls of.

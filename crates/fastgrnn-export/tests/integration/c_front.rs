@@ -1,13 +1,11 @@
 //! The front end in generated C against the runtime's: random sound in pieces of any size, every bit
 //! of every frame, of the network's state and of the scores.
 
-#[path = "c_core/networks.rs"]
-mod networks;
-
+use fastgrnn_testing::oracle::random::{Manner, network};
+use crate::networks;
 use fastgrnn::features::{IntegerFront, Spec};
 use fastgrnn::quantize::{HostModel, IntegerNetwork};
 use fastgrnn_export::{COptions, CSource, ExportError, c_source};
-use fastgrnn_testing::oracle::random::{Manner, network};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use std::collections::BTreeSet;
@@ -105,7 +103,7 @@ fn write(folder: &Path, source: &CSource) {
 /// What the C computes, compiled for the host with a sanitizer.
 fn found(folder: &Path, source: &CSource, recordings: &[Vec<Vec<i16>>]) -> Vec<u8> {
     write(folder, source);
-    std::fs::write(folder.join("driver.c"), include_str!("c_front/driver.c")).unwrap();
+    std::fs::write(folder.join("driver.c"), include_str!("../drivers/front.c")).unwrap();
     let flags =
         "-std=c99 -O1 -fsanitize=undefined,address -fno-sanitize-recover=all -Wall -Wextra -Werror -pedantic";
     let status = Command::new("gcc")

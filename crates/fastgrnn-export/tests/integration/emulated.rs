@@ -1,8 +1,8 @@
 //! The self-test of an export on emulated boards, as a user would run it on real ones.
 
-mod common;
-
-use common::{STRICT, awkward, has, model, packed, packed_float, said, skipped, written};
+use crate::compilers::{STRICT, has, said, skipped};
+use crate::models::{awkward, model};
+use crate::written::{packed, packed_float, written};
 use fastgrnn::cells::{CELLS, Cell, CellKind, Nonlinearity};
 use fastgrnn::quantize::IntegerModel;
 use fastgrnn_export::{Package, Target};

@@ -1,9 +1,6 @@
-//! A model in C of a few lines, for what is not about models.
+//! A model of a few lines of C, for tests that are not about models.
 
-use fastgrnn::device::Board;
-use fastgrnn_boards::missing_tools;
 use fastgrnn_export::{CSource, Optimize};
-use std::io::Write;
 
 const HEADER: &str = "#include <stdint.h>
 #define MODEL_FEATURES 1
@@ -40,15 +37,4 @@ pub fn model(step: &str, more: usize) -> CSource {
         optimize: Optimize::Size,
         front: None,
     }
-}
-
-/// Whether the board can be run here; says so where not.
-pub fn runs(board: Board) -> bool {
-    let missing = missing_tools(board);
-    if let Some(missing) = missing.first() {
-        // Not eprintln!, which a test that passes does not show.
-        let _ = writeln!(std::io::stderr(), "SKIPPED: {missing}");
-        assert!(std::env::var_os("FASTGRNN_TOOLS").is_none(), "tools were installed, yet {missing}");
-    }
-    missing.is_empty()
 }

@@ -1,8 +1,7 @@
 //! What is foretold from a shape bounds what compilers make of it: a model that is said to fit fits.
 
-mod common;
-
-use common::{has, listening, skipped};
+use crate::compilers::{has, skipped};
+use crate::models::listening;
 use fastgrnn::cells::{CELLS, Cell, Nonlinearity};
 use fastgrnn::device::{Board, CodeForm, Estimate, Footprint};
 use fastgrnn::quantize::IntegerModel;

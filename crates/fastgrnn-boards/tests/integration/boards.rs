@@ -1,8 +1,7 @@
 //! Every cell on every board: the host's bits, and errors that say what to do.
 
-mod common;
-
-use common::runs;
+use crate::tiny;
+use crate::tools::runs;
 use fastgrnn::cells::{CELLS, Cell, CellKind, Nonlinearity, Role, Start};
 use fastgrnn::data::Sequences;
 use fastgrnn::device::Board;
@@ -190,14 +189,14 @@ void model_step(model_state *state, const int16_t *counts)
 {
     state->h[0] = (int16_t)(pgm_read_word(a + counts[0]) + pgm_read_word(b + counts[0]));
 }";
-    match run(&common::model(tables, 0)) {
+    match run(&tiny::model(tables, 0)) {
         Err(error @ BoardError::TooLarge { memory: "flash", needed: 40_000.., available: 32_256, .. }) => {
             assert!(error.to_string().contains("Arduino Uno"), "{error}");
         }
         other => panic!("{other:?}"),
     }
     let nothing = "void model_step(model_state *state, const int16_t *counts) { state->h[0] = *counts; }";
-    match run(&common::model(nothing, 2000)) {
+    match run(&tiny::model(nothing, 2000)) {
         Err(BoardError::TooLarge { memory: "RAM", needed: 4000.., available: 2048, .. }) => {}
         other => panic!("{other:?}"),
     }
@@ -210,7 +209,7 @@ void model_step(model_state *state, const int16_t *counts)
         large[i] = *counts;
     state->h[0] = (int16_t)(large[0] * 0);
 }";
-    match run(&common::model(deep, 800)) {
+    match run(&tiny::model(deep, 800)) {
         Err(BoardError::TooLarge { memory: "RAM", needed: 2200.., available: 2048, .. }) => {}
         other => panic!("{other:?}"),
     }

@@ -1,14 +1,14 @@
 //! The cycle models against cycles computed by hand from the cores' manuals: snippets in assembly in
 //! the place of a model's step.
 
-mod common;
-
+use crate::tiny;
+use crate::tools::runs;
 use fastgrnn::device::Board;
 use fastgrnn_boards::{BoardReport, MeasureOptions, Outcome, measure};
 
 /// What one step takes that consists of `body` and a return; `None` without the tools.
 fn step(board: Board, body: &str, wait_states: Option<u32>) -> Option<BoardReport> {
-    if !common::runs(board) {
+    if !runs(board) {
         return None;
     }
     let (syntax, end) = match board {
@@ -20,7 +20,7 @@ fn step(board: Board, body: &str, wait_states: Option<u32>) -> Option<BoardRepor
         ".section .text.model_step, \"ax\"\n.balign 64\n.global model_step\n{syntax}model_step:\n{body}\n{end}\n.balign 4\n"
     );
     let lines: String = text.lines().map(|l| format!("\"{}\\n\"\n", l.replace('"', "\\\""))).collect();
-    let source = common::model(&format!("__asm__(\n{lines});"), 0);
+    let source = tiny::model(&format!("__asm__(\n{lines});"), 0);
     let expected = [Outcome { scores: vec![0], class: 0, confidence: 1, states: None }];
     let options = MeasureOptions { wait_states, ..MeasureOptions::default() };
     let report = measure(board, &source, &[vec![5]], &expected, &options).unwrap();

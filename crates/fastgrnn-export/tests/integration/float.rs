@@ -1,8 +1,8 @@
 //! The soft-float C against its definition in f64, and against the integers that it stands for.
 
-mod common;
-
-use common::{STRICT, compiles, packed_float, said, variety, written};
+use crate::compilers::{LANGUAGES, STRICT, compiles, said};
+use crate::models::variety;
+use crate::written::{packed_float, written};
 use fastgrnn_export::{Target, Windows, float};
 use std::process::Command;
 
@@ -70,6 +70,6 @@ fn every_compiler_takes_it_as_c_and_as_cpp_without_a_warning() {
     for (name, model) in variety() {
         let folder = written(&packed_float(&model, Target::C));
         eprintln!("{name}");
-        compiles(&folder.path().join("out"), "model.c", &common::LANGUAGES, &[]);
+        compiles(&folder.path().join("out"), "model.c", &LANGUAGES, &[]);
     }
 }

@@ -1,5 +1,4 @@
-//! Models to export, and compilers to compile them with.
-#![allow(dead_code)] // each test file uses its part
+//! Models to export.
 
 use fastgrnn::cells::{Cell, CellKind, Nonlinearity, Role, Start};
 use fastgrnn::data::{Normalize, Normalizer, Sequences};
@@ -8,12 +7,6 @@ use fastgrnn::model::{Model, Task};
 use fastgrnn::net::{InitialState, Loss, Network};
 use fastgrnn::quantize::{Detector, IntegerModel, Options, Reset, quantize};
 use fastgrnn::rng::Rng;
-use fastgrnn_export::{File, Package, PackageOptions, Target, package};
-use std::path::Path;
-use std::process::{Command, Output};
-
-/// Warnings that no generated file may cause.
-pub const STRICT: [&str; 4] = ["-Wall", "-Wextra", "-Werror", "-pedantic"];
 
 /// A network with random weights of which a fraction is kept, made integer on random recordings
 /// whose features have different means and sizes.
@@ -125,97 +118,4 @@ pub fn awkward() -> IntegerModel {
     let mut x = Sequences::new(2);
     x.push(&[0.1, 0.2, -0.5, 0.4]);
     quantize(&model, &x, &[0], &Options::default()).unwrap()
-}
-
-/// A package called `model`.
-pub fn packed(model: &IntegerModel, target: Target) -> Package {
-    package(model, target, &PackageOptions::default()).unwrap()
-}
-
-/// A package in soft float.
-pub fn packed_float(model: &IntegerModel, target: Target) -> Package {
-    package(model, target, &PackageOptions { float: true, ..PackageOptions::default() }).unwrap()
-}
-
-/// Writes a package into a fresh folder.
-pub fn written(package: &Package) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    package.write(&folder.path().join("out"), false).unwrap();
-    folder
-}
-
-/// The file of a package.
-pub fn file<'a>(package: &'a Package, path: &str) -> &'a File {
-    let paths = || package.files.iter().map(|f| f.path.as_str()).collect::<Vec<_>>().join(", ");
-    package.files.iter().find(|f| f.path == path).unwrap_or_else(|| panic!("no {path} among {}", paths()))
-}
-
-/// Its text.
-pub fn text<'a>(package: &'a Package, path: &str) -> &'a str {
-    std::str::from_utf8(&file(package, path).bytes).unwrap()
-}
-
-/// Whether a program is installed.
-pub fn has(program: &str) -> bool {
-    Command::new(program).arg("--version").output().is_ok()
-}
-
-/// Says that something was not tested, past the capture of output, so that nobody takes it for passed.
-pub fn skipped(what: &str) {
-    use std::io::Write;
-    let _ = writeln!(std::io::stderr(), "SKIPPED: {what}");
-    // A browser and a reader of YAML are not among the tools that are installed for the tests.
-    let other = ["browser", "yaml"].iter().any(|tool| what.contains(tool));
-    let must = std::env::var_os("FASTGRNN_TOOLS").is_some() && !other;
-    assert!(!must, "tools were installed, yet skipped: {what}");
-}
-
-/// A compiler, with what makes it compile for its board.
-pub struct Compiler {
-    pub program: &'static str,
-    pub flags: &'static [&'static str],
-}
-
-/// The compilers that generated C must please. Those of bare boards have no library, hence
-/// `-ffreestanding`.
-pub const COMPILERS: [Compiler; 5] = [
-    Compiler { program: "avr-gcc", flags: &["-mmcu=atmega328p", "-Os"] },
-    Compiler {
-        program: "arm-none-eabi-gcc",
-        flags: &["-mcpu=cortex-m0plus", "-mthumb", "-O2", "-ffreestanding"],
-    },
-    Compiler {
-        program: "riscv64-unknown-elf-gcc",
-        flags: &["-march=rv32imac", "-mabi=ilp32", "-O2", "-ffreestanding"],
-    },
-    Compiler { program: "gcc", flags: &["-O2"] },
-    Compiler { program: "clang", flags: &["-O2"] },
-];
-
-/// As C99 and as C++.
-pub const LANGUAGES: [&[&str]; 2] = [&["-x", "c", "-std=c99"], &["-x", "c++", "-std=c++11"]];
-
-/// Compiles `file` of `folder` by every installed compiler in every language; panics with what a
-/// compiler says.
-pub fn compiles(folder: &Path, file: &str, languages: &[&[&str]], include: &[&Path]) {
-    for compiler in &COMPILERS {
-        if !has(compiler.program) {
-            skipped(&format!("{file} was not compiled by {}", compiler.program));
-            continue;
-        }
-        for language in languages {
-            let mut command = Command::new(compiler.program);
-            command.current_dir(folder).args(compiler.flags).args(STRICT).args(*language);
-            include.iter().for_each(|path| {
-                command.arg("-I").arg(path);
-            });
-            let output = command.args(["-c", file, "-o", "/dev/null"]).output().unwrap();
-            assert!(output.status.success(), "{} {language:?} {file}:\n{}", compiler.program, said(&output));
-        }
-    }
-}
-
-/// What a program printed.
-pub fn said(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
 }

@@ -1,0 +1,13 @@
+//! The integration tests of this crate, as one program, so that the libraries are linked once.
+
+// Helpers.
+#[path = "../../../fastgrnn-export/tests/integration/networks.rs"]
+mod networks;
+mod tiny;
+mod tools;
+
+mod boards;
+mod cycles;
+mod estimate;
+mod sound;
+mod wild;
