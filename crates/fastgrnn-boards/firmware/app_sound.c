@@ -1,5 +1,5 @@
-/* The application whose size is reported for a model that listens: the front end, the network, a
-   piece of sound and the results. */
+/* The application whose size is reported for a model with an audio front end: the front end, the
+   network, a hop of samples and the results. */
 #include "model.h"
 
 model_audio audio;

@@ -1,4 +1,4 @@
-/* What the application's size is compared with: the same start-up code and nothing to do. */
+/* An application without a model, whose size is subtracted from that of the application. */
 int main(void)
 {
     for (;;) {

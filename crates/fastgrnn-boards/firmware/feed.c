@@ -1,4 +1,4 @@
-/* Runs the model on the windows that the host's file `windows` holds and writes every result to
+/* Runs the model on the windows in the host's file `windows` and writes every result to
    `results`.
    windows: for each window its number of frames (32 bits), then the frames, 16 bits a count.
    results: for each window the scores (32 bits), the class (16), the confidence (8), a zero and a

@@ -1,5 +1,5 @@
-/* Runs the model in simavr. At the label `mark_feed` the harness puts a command and, with STEP, a
-   frame into RAM; after a classification it finds the results there. */
+/* Runs the model in simavr. At the label `mark_feed` the harness writes a command and, with STEP, a
+   frame to RAM; after a classification it reads the results from RAM. */
 #include "marks.h"
 
 enum { RESET = 1, STEP = 2, CLASSIFY = 3 };

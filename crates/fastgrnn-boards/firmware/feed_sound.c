@@ -1,6 +1,5 @@
-/* As feed.c, but the file `windows` holds sound: for each recording its number of samples (32 bits),
-   then the samples, 16 bits each. What is counted as a step is a call of push that completes a
-   frame: front end and network. */
+/* Like feed.c, but the file `windows` contains sound: for each recording the number of samples (32
+   bits), then the samples, 16 bits each. Calls of push are counted as steps: front end and network. */
 #include "marks.h"
 
 static model_audio audio;

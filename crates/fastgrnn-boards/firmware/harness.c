@@ -55,7 +55,7 @@ static int writes(uint8_t address)
     return (word & 0xfe0f) == (0xb800 | (address & 0x30) << 5 | (address & 0x0f));
 }
 
-/* What the firmware is to do next: 1 when there is something, 0 at the end, -1 at a broken file. */
+/* Tells the firmware what to do next. Returns 1, or 0 at the end, or -1 if the file is broken. */
 static int feed_next(void)
 {
     static uint32_t left;
@@ -116,7 +116,7 @@ static int run(void)
                 return 0;
             last = avr->data[command];
         }
-        /* Between its two writes the stack pointer is of no use. */
+        /* The stack pointer is not valid between its two writes. */
         if (writes(SP_HIGH - 0x20))
             half_written = 1;
         else if (writes(SP_LOW - 0x20))

@@ -1,4 +1,4 @@
-/* Files by system calls of 64-bit ARM Linux, without a C library. */
+/* Access to files through system calls of 64-bit ARM Linux, without a C library. */
 #include "host.h"
 
 #define SYS_OPENAT 56

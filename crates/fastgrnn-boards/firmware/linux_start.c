@@ -1,4 +1,4 @@
-/* The start of an image that reads and writes no files. */
+/* The entry point of an image that does not read or write files. */
 int main(void);
 void _start(void);
 

@@ -1,6 +1,6 @@
-/* Calls between two labels: whoever counts switches on at one and off at the other. The calls are
-   in functions of their own, so that their arguments lie in registers already and only the call is
-   between the labels. */
+/* Labels around calls: counting starts at one label and ends at the other. Each call is in a function
+   of its own, so that its arguments are already in registers and only the call is between the
+   labels. */
 #ifndef MARKS_H
 #define MARKS_H
 

@@ -1,4 +1,4 @@
-/* What compilers call for copies and zeros even where no C library is used. */
+/* Functions that compilers call to copy and clear memory even if no C library is used. */
 #include <stddef.h>
 
 void *memset(void *to, int value, size_t bytes);

@@ -1,5 +1,5 @@
-/* Files by semihosting: a call with an operation and a block of arguments that the debugger, here
-   the emulator, answers. */
+/* Access to files through semihosting: a call with an operation and a block of arguments, which the
+   debugger (here the emulator) answers. */
 #include "host.h"
 
 #define SYS_OPEN 0x01

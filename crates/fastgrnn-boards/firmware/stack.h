@@ -1,5 +1,5 @@
-/* The stack pointer and how far below it a call is looked for. Inlined: what is painted must be
-   unused, and a call would use it. */
+/* The stack pointer, and how far below it the use of the stack is watched. The functions are inlined,
+   because a call would use the memory that is painted. */
 #ifndef STACK_H
 #define STACK_H
 

@@ -17,7 +17,7 @@ static void decode(struct insn *insn)
         /* ADD and MOV to the program counter, BX, BLX */
         cycles = (op & 0x0300) == 0x0300 || ((op & 0x0300) != 0x0100 && (op & 0x87) == 0x87) ? 2 : 1;
     else if (op >= 0x4800 && op < 0xa000)
-        cycles = 2; /* LDR, STR and their kin */
+        cycles = 2; /* LDR, STR and similar */
     else if ((op & 0xf600) == 0xb400)
         cycles = ((op & 0x0900) == 0x0900 ? 3 : 1) + bits(op & 0x1ff); /* PUSH, POP */
     else if ((op & 0xf000) == 0xc000)

@@ -37,7 +37,7 @@ static uint32_t narrow_writes(uint32_t op)
     return 0;
 }
 
-/* The same of 32 bits. */
+/* The registers that a data-processing instruction of 32 bits writes. */
 static uint32_t wide_writes(uint32_t a, uint32_t b)
 {
     uint32_t first = 1u << (b >> 8 & 15);
@@ -106,7 +106,7 @@ static struct single wide(struct insn *insn, uint32_t a, uint32_t b, int m4)
     } else if ((a & 0xfff0) == 0xe8d0 && (b & 0xffe0) == 0xf000) {
         set(insn, 3, OTHER, 0); /* TBB, TBH */
     } else if ((a & 0xfe40) == 0xe840) {
-        set(insn, 3, 0, 0); /* LDRD, STRD, exclusive ones */
+        set(insn, 3, 0, 0); /* LDRD, STRD, exclusive accesses */
     } else if ((a & 0xf800) == 0xf000 && (b & 0x8000)) {
         if ((b & 0x5000) || (a & 0x0380) != 0x0380)
             set(insn, 1, DIRECT, BRANCH); /* B, BL; the rest of this group are hints and MSR, MRS */
@@ -147,7 +147,7 @@ static uint32_t single_cycles(const struct single *s, const struct single *befor
     return (overlaps ? 1 : 2) + stall;
 }
 
-/* What an instruction leaves to the one behind it. */
+/* What must be known about an instruction when the next one is decoded. */
 struct context {
     uint32_t address; /* of the one behind it */
     struct single before;
@@ -157,7 +157,7 @@ struct context {
 
 static void decode(struct block *block, int m4)
 {
-    /* QEMU ends blocks at pages, too; then the next block is decoded next and goes on from there. */
+    /* QEMU also ends blocks at the end of a page; the next block is then decoded next and continues. */
     static struct context last;
     struct context c = { 0 };
     if (last.address == block->insn[0].address)

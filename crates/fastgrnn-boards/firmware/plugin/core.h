@@ -1,4 +1,4 @@
-/* What the parts of the counter share: decoded instructions, accesses, a flash memory, tallies. */
+/* What the files of the plugin share: decoded instructions, memory accesses, the flash, counts. */
 #ifndef CORE_H
 #define CORE_H
 
@@ -6,9 +6,9 @@
 #include <stddef.h>
 
 enum {
-    /* Runs or is skipped by an IT in front of it, which shows in whether it accesses memory. */
+    /* An IT before it may skip it; it was skipped if it did not access memory. */
     MAY_BE_SKIPPED = 1,
-    /* A branch whose target the instruction itself tells. */
+    /* A branch whose target is in the instruction. */
     BRANCH = 2,
     RETURN = 4,
     INDIRECT = 8,
@@ -18,12 +18,12 @@ struct insn {
     uint32_t address;
     uint8_t size;
     uint8_t flags;
-    uint8_t cycles; /* where the flow goes on behind it; on RISC-V until its result is there */
-    uint8_t taken;  /* more of them where it goes elsewhere */
+    uint8_t cycles; /* if execution continues behind it; on RISC-V, until its result is available */
+    uint8_t taken;  /* additional cycles if it jumps */
     uint8_t rd, rs1, rs2;
 };
 
-/* Consecutive instructions that are entered at the first and left behind the last. */
+/* Consecutive instructions: execution enters at the first and leaves behind the last. */
 struct block {
     uint32_t end; /* address behind the last */
     uint32_t count;
@@ -48,7 +48,7 @@ struct tally {
 
 struct flash {
     uint32_t start, end;
-    uint32_t wait; /* wait states of an access that no buffer answers */
+    uint32_t wait; /* wait states of an access that misses the buffers */
     void (*forget)(void);
     /* Wait states of fetching or reading at `address` when `now` cycles have passed. */
     uint32_t (*fetch)(uint32_t address, uint64_t now);
@@ -59,7 +59,7 @@ struct core {
     /* Bytes of the instruction that begins with these 16 bits. */
     uint32_t (*size)(uint32_t half);
     void (*decode)(struct block *block);
-    /* Adds instructions `from` to `to` of a block; then the flow goes to `next`. */
+    /* Counts instructions `from` to `to` of a block, after which execution continues at `next`. */
     void (*walk)(const struct block *block, uint32_t from, uint32_t to, uint32_t next);
 };
 
@@ -68,7 +68,7 @@ extern struct tally now;
 extern struct access accesses[];
 extern uint32_t accesses_len;
 
-/* The code, 16 bits at an address; 0 outside. */
+/* 16 bits of the code at an address; 0 outside the code. */
 uint32_t code(uint32_t address);
 /* Sets the memory between the core and its flash: `none`, `cache:SETS:WAYS:LINE:HOLDS_DATA` or
    `prefetch:LINE`, where LINE is in bytes and HOLDS_DATA is 0 or 1. Returns 0 for anything else. */

@@ -75,7 +75,7 @@ void cortexm_walk(const struct block *block, uint32_t from, uint32_t to, uint32_
             cycles += insn->taken;
             if (insn->flags & BRANCH)
                 cycles += (uint32_t)straddles(next);
-            /* What lies behind a branch was fetched before the branch was known to be taken. */
+            /* The code behind a branch is fetched before it is known that the branch is taken. */
             if ((end & ~3u) != fetched)
                 fetch(end & ~3u);
             fetched = 1;

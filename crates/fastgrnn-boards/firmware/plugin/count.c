@@ -1,4 +1,4 @@
-/* A plugin of QEMU's that counts instructions and model cycles between pairs of addresses.
+/* A QEMU plugin that counts instructions and model cycles between pairs of addresses.
    Arguments: core=NAME flash=DESCRIPTION (see core.h) wait=N flash-start=A flash-end=A code=FILE
    code-at=A out=FILE on0=A off0=A on1=A off1=A ...; `out` gets a line for each pair.
    QEMU's header is not needed: its few functions that are used are declared here. They did not
@@ -122,7 +122,7 @@ static void translated(plugin_id id, struct qemu_plugin_tb *tb)
     for (size_t i = 0; i < count; i++) {
         struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
         b->insn[i].address = (uint32_t)qemu_plugin_insn_vaddr(insn);
-        /* QEMU 7.2 tells 4 bytes of a shorter instruction at the end of a page. */
+        /* QEMU 7.2 reports 4 bytes for a shorter instruction at the end of a page. */
         b->insn[i].size = core.size ? (uint8_t)core.size(code(b->insn[i].address)) : 4;
     }
     b->end = b->insn[count - 1].address + b->insn[count - 1].size;
@@ -137,7 +137,7 @@ static void translated(plugin_id id, struct qemu_plugin_tb *tb)
             if (b->insn[i].address == on[pair])
                 qemu_plugin_register_vcpu_insn_exec_cb(insn, switched_on, NO_REGISTERS, &b->insn[i]);
         }
-        /* QEMU 7.2 gives writes to whoever asks for reads only. */
+        /* QEMU 7.2 reports writes even if only reads are requested. */
         if (core.decode)
             qemu_plugin_register_vcpu_mem_cb(insn, accessed, NO_REGISTERS, READS_AND_WRITES, &b->insn[i]);
     }

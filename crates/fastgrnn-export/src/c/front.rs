@@ -92,7 +92,7 @@ pub(super) fn code(name: &str, spec: &Spec, keywords: Option<usize>, helpers: &H
 }
 
 const TYPES: &str = "
-/* It takes all eight low registers, of which clang keeps one. */
+/* The assembly needs all eight low registers, one of which clang reserves. */
 #if defined(FG_THUMB_ASM) && !defined(__clang__)
 #define FRONT_ASM
 #endif
@@ -103,12 +103,12 @@ const TYPES: &str = "
 #define FG_PAIR
 #endif
 
-/* A turn: cosine and negative sine. */
+/* A twiddle factor: cosine and negative sine. */
 typedef struct {
     int16_t c, s;
 } FG_PAIR fg_turn;
 
-/* What a sample and the one before it are multiplied by. */
+/* The factors of a sample and of the one before it. */
 typedef struct {
     int16_t now, before;
 } FG_PAIR fg_window;
@@ -178,8 +178,7 @@ fn filled(
 ",
         spec.dim()
     );
-    let member =
-        format!("    int16_t logs[{}]; /* what the row is the cosine transform of */\n", spec.filters());
+    let member = format!("    int16_t logs[{}]; /* the row is their cosine transform */\n", spec.filters());
     let (logs, member, cosines) =
         if mfcc { ("logs", member, cosines) } else { ("row", String::new(), String::new()) };
     let number = |n: usize| n.to_string();
@@ -191,14 +190,14 @@ fn filled(
             ),
             format!(
                 "    {name}_detector detector;
-    int32_t heard; /* the class that was heard in the last frame, or -1 */
+    int32_t heard; /* the class that was detected in the last frame, or -1 */
     uint16_t confidence; /* its smoothed posterior, 32768 for certainty */
 "
             ),
             format!(
                 "    {name}_detector_init(&audio->detector);\n    audio->heard = -1;\n    audio->confidence = 0;\n"
             ),
-            "audio.heard is the class that was heard, or -1".to_owned(),
+            "audio.heard is the class that was detected, or -1".to_owned(),
         ),
         false => (
             format!("{name}_step(&audio->state, audio->row);"),

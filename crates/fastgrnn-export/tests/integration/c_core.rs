@@ -1,5 +1,6 @@
 //! The generated C against the runtime: random networks of every cell, every bit of every step.
 
+use crate::driver;
 use fastgrnn_testing::oracle::random::{CELLS, Case, Manner, case, network};
 use crate::networks;
 use fastgrnn::quantize::{HostModel, IntegerNetwork};
@@ -8,9 +9,7 @@ use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Stdio};
-
-const STRICT: [&str; 4] = ["-Wall", "-Wextra", "-Werror", "-pedantic"];
+use std::process::Command;
 
 /// What the runtime computes, in the driver's layout.
 fn expected(network: &IntegerNetwork, inputs: &[Vec<i16>]) -> Vec<u8> {
@@ -35,24 +34,8 @@ fn expected(network: &IntegerNetwork, inputs: &[Vec<i16>]) -> Vec<u8> {
 /// Compiles the network's C with the host's compiler and runs it on the inputs.
 fn found(folder: &Path, network: &IntegerNetwork, optimize: Optimize, inputs: &[Vec<i16>]) -> Vec<u8> {
     let source = c_source(network, &COptions { optimize, ..COptions::default() }).unwrap();
-    std::fs::write(folder.join("model.h"), &source.header).unwrap();
-    std::fs::write(folder.join("model.c"), &source.source).unwrap();
-    std::fs::write(folder.join("driver.c"), include_str!("../drivers/core.c")).unwrap();
-    let status = Command::new("gcc")
-        .current_dir(folder)
-        .args(["-std=c99", "-O1", "-fsanitize=undefined", "-fno-sanitize-recover=all", "-o", "driver"])
-        .args(STRICT)
-        .args(["model.c", "driver.c"])
-        .status()
-        .unwrap();
-    assert!(status.success(), "does not compile:\n{}", source.source);
-    let mut child =
-        Command::new(folder.join("driver")).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    let bytes: Vec<u8> = inputs.iter().flatten().flat_map(|v| v.to_le_bytes()).collect();
-    child.stdin.take().unwrap().write_all(&bytes).unwrap();
-    let output = child.wait_with_output().unwrap();
-    assert!(output.status.success(), "undefined behaviour in:\n{}", source.source);
-    output.stdout
+    driver::compile(folder, &source, include_str!("../drivers/core.c"), "undefined");
+    driver::run(folder, inputs.iter().flatten().flat_map(|v| v.to_le_bytes()).collect())
 }
 
 #[test]

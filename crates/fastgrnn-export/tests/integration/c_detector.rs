@@ -1,18 +1,16 @@
 //! The detector in generated C against the runtime's: random networks of every meaning, random
 //! parameters, every bit of sums, states and detections.
 
+use crate::driver;
 use fastgrnn_testing::oracle::random::{Manner, network};
 use crate::networks;
 use fastgrnn::features::{IntegerFront, Spec};
 use fastgrnn::quantize::{Detector, HostModel, IntegerNetwork, Reset};
 use fastgrnn::rng::Rng;
-use fastgrnn_export::{COptions, CSource, ExportError, c_source};
+use fastgrnn_export::{COptions, ExportError, c_source};
 use fastgrnn_runtime::int::{Detection, Meaning};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
-use std::io::Write;
-use std::path::Path;
-use std::process::{Command, Stdio};
 
 /// A network of this meaning.
 fn random_network(meaning: u8, inputs: usize, runner: &mut TestRunner) -> IntegerNetwork {
@@ -84,32 +82,6 @@ fn expected(network: &IntegerNetwork, detector: &Detector, frames: &[Vec<i16>]) 
     (out, heard)
 }
 
-fn compiled(folder: &Path, source: &CSource, driver: &str) {
-    std::fs::write(folder.join("model.h"), &source.header).unwrap();
-    std::fs::write(folder.join("model.c"), &source.source).unwrap();
-    std::fs::write(folder.join("driver.c"), driver).unwrap();
-    let flags =
-        "-std=c99 -O1 -fsanitize=undefined,address -fno-sanitize-recover=all -Wall -Wextra -Werror -pedantic";
-    let status = Command::new("gcc")
-        .current_dir(folder)
-        .args(flags.split(' '))
-        .args(["model.c", "driver.c", "-o", "driver"])
-        .status()
-        .unwrap();
-    assert!(status.success(), "does not compile:\n{}", source.source);
-}
-
-fn run(folder: &Path, input: Vec<u8>) -> Vec<u8> {
-    let mut child =
-        Command::new(folder.join("driver")).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    let writer = std::thread::spawn(move || stdin.write_all(&input));
-    let output = child.wait_with_output().unwrap();
-    writer.join().unwrap().unwrap();
-    assert!(output.status.success(), "undefined behaviour");
-    output.stdout
-}
-
 fn bytes(rows: &[Vec<i16>]) -> Vec<u8> {
     rows.iter().flatten().flat_map(|n| n.to_le_bytes()).collect()
 }
@@ -126,10 +98,10 @@ fn random_detectors_give_the_runtimes_bits() {
         let detector = random_detector(&network, &mut rng);
         let options = COptions { detector: Some(detector.clone()), ..COptions::default() };
         let source = c_source(&network, &options).unwrap();
-        compiled(folder.path(), &source, include_str!("../drivers/detector.c"));
+        driver::compile(folder.path(), &source, include_str!("../drivers/detector.c"), "undefined,address");
         let frames = frames(inputs, &mut rng);
         let (expected, detections) = expected(&network, &detector, &frames);
-        assert!(run(folder.path(), bytes(&frames)) == expected, "case {case}: {detector:?}");
+        assert!(driver::run(folder.path(), bytes(&frames)) == expected, "case {case}: {detector:?}");
         heard += detections;
     }
     assert!(heard > 50, "{heard} detections are too few");
@@ -172,7 +144,7 @@ fn sound_in_detections_out() {
         let detector = Detector { threshold: 9_000, smoothing: 2, ..random_detector(&network, &mut rng) };
         let options = COptions { front: Some(spec), detector: Some(detector.clone()), ..COptions::default() };
         let source = c_source(&network, &options).unwrap();
-        compiled(folder.path(), &source, SOUND);
+        driver::compile(folder.path(), &source, SOUND, "undefined,address");
         let sound: Vec<i16> = (0..32_000)
             .map(|i| (rng.normal() * [10.0, 4_000.0][i / 2_000 % 2]).clamp(-32_768.0, 32_767.0) as i16)
             .collect();
@@ -188,7 +160,7 @@ fn sound_in_detections_out() {
         };
         let expected: Vec<u8> =
             all.chunks(wide).enumerate().filter_map(of_frame).flatten().flat_map(i32::to_le_bytes).collect();
-        assert!(run(folder.path(), bytes(&[sound])) == expected, "meaning {meaning}: {detector:?}");
+        assert!(driver::run(folder.path(), bytes(&[sound])) == expected, "meaning {meaning}: {detector:?}");
     }
     assert!(heard > 3, "{heard} detections are too few");
 }

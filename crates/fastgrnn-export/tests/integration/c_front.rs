@@ -1,6 +1,7 @@
 //! The front end in generated C against the runtime's: random sound in pieces of any size, every bit
 //! of every frame, of the network's state and of the scores.
 
+use crate::driver;
 use fastgrnn_testing::oracle::random::{Manner, network};
 use crate::networks;
 use fastgrnn::features::{IntegerFront, Spec};
@@ -11,7 +12,7 @@ use proptest::test_runner::TestRunner;
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 /// Every shape of the transform, windows of every remainder, MFCC.
 const SPECS: [&str; 8] = [
@@ -102,17 +103,7 @@ fn write(folder: &Path, source: &CSource) {
 
 /// What the C computes, compiled for the host with a sanitizer.
 fn found(folder: &Path, source: &CSource, recordings: &[Vec<Vec<i16>>]) -> Vec<u8> {
-    write(folder, source);
-    std::fs::write(folder.join("driver.c"), include_str!("../drivers/front.c")).unwrap();
-    let flags =
-        "-std=c99 -O1 -fsanitize=undefined,address -fno-sanitize-recover=all -Wall -Wextra -Werror -pedantic";
-    let status = Command::new("gcc")
-        .current_dir(folder)
-        .args(flags.split(' '))
-        .args(["model.c", "driver.c", "-o", "driver"])
-        .status()
-        .unwrap();
-    assert!(status.success(), "does not compile:\n{}", source.source);
+    driver::compile(folder, source, include_str!("../drivers/front.c"), "undefined,address");
     let mut input = Vec::new();
     for pieces in recordings {
         for piece in pieces {
@@ -121,14 +112,7 @@ fn found(folder: &Path, source: &CSource, recordings: &[Vec<Vec<i16>>]) -> Vec<u
         }
         input.extend(u16::MAX.to_le_bytes());
     }
-    let mut child =
-        Command::new(folder.join("driver")).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    let writer = std::thread::spawn(move || stdin.write_all(&input));
-    let output = child.wait_with_output().unwrap();
-    writer.join().unwrap().unwrap();
-    assert!(output.status.success(), "undefined behaviour in:\n{}", source.source);
-    output.stdout
+    driver::run(folder, input)
 }
 
 #[test]

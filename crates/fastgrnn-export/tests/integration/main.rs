@@ -2,6 +2,7 @@
 
 // Helpers.
 mod compilers;
+mod driver;
 mod models;
 mod networks;
 mod written;

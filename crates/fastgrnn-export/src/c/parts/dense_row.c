@@ -4,7 +4,7 @@ FG_INLINE fg_row dense_row(const int8_t *p, const int16_t *v, uint16_t n)
     fg_row row;
     int32_t s = 0;
 #if defined(FG_AVR_ASM)
-    /* What the C below says, as in a sparse row. r18 weight, r19 low, r20 high, r21 sign, r22 and r23 weights left. */
+    /* The same as the C below, with the method of a sparse row. r18 weight, r19 low, r20 high, r21 sign, r22 and r23 weights left. */
     __asm__(
         "movw r26, %[v]"    "\n\t"
         "movw r22, %[n]"    "\n"

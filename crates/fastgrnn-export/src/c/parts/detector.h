@@ -1,24 +1,24 @@
 
-/* A stream that never stops: what is heard in it, once for each time.
+/* Detections in a continuous stream, one for each time that a keyword occurs.
 
    @name@_detector detector;
    @name@_init(&state);
    @name@_detector_init(&detector);
    for every frame: k = @name@_listen(&state, &detector, counts, &confidence);
-                    k is the class that was heard, or -1 */
+                    k is the class that was detected, or -1 */
 #define @NAME@_KEYWORDS @keywords@ /* classes that are reported */
 #define @NAME@_THRESHOLD @threshold@u /* of a smoothed posterior; 32768 is certainty */
 #define @NAME@_DETECTOR_BYTES sizeof(@name@_detector)
 
 typedef struct @name@_detector {
     uint32_t sums[@NAME@_KEYWORDS]; /* smoothed posteriors with @smoothing@ more bits */
-    uint16_t counted; /* frames towards a reset of the network */
-    uint16_t warming; /* frames of warm-up left */
-    uint16_t resting; /* frames left without a detection */
-    uint16_t held; /* the class reported last, until its posterior falls; 65535 for none */
+    uint16_t counted; /* frames counted for the next reset of the network */
+    uint16_t warming; /* remaining frames of warm-up */
+    uint16_t resting; /* remaining frames without a detection */
+    uint16_t held; /* the last class reported, until its posterior falls; 65535 for none */
 } @name@_detector;
 
-/* Before the first frame of a stream. */
+/* Call this before the first frame of a stream. */
 void @name@_detector_init(@name@_detector *detector);
 
 /* Takes one frame: resets the network where that is due, makes its step, and returns the class that

@@ -1,4 +1,4 @@
-/* e^-d with 15 fraction bits, d being a difference of scores. */
+/* e^-d with 15 fraction bits, where d is a difference of scores. */
 static uint32_t falling(uint32_t d)
 {
     uint32_t t, y;

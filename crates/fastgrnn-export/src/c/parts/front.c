@@ -1,13 +1,13 @@
-/* The audio front end: docs/integer-features.md of fastgrnn says what it computes. */
+/* The audio front end. docs/integer-features.md of fastgrnn defines what it computes. */
 
-/* Turns n complex numbers, `apart` entries from each other; `next` is how many entries of the table
-   lie between their turns. */
+/* Multiplies n complex numbers, which are `apart` entries from each other, with twiddle factors, which
+   are `next` entries of the table from each other. */
 FG_ALONE void front_turn(int32_t *z, uint16_t apart, const fg_turn *turn, uint16_t next, uint16_t n)
 {
     const int32_t *const end = z + n * apart;
 #if defined(FRONT_ASM)
-    /* What the C below says. r4 and r5: real and imaginary part, then their high halves; r6 and r7: low halves.
-       The constants come in registers that the loop needs, and wait in r8 to r10. */
+    /* The same as the C below. r4 and r5: real and imaginary part, then their high halves; r6 and r7: low halves.
+       The constants arrive in registers that the loop needs and are moved to r8 to r10. */
     uint32_t c = (uint32_t)end, s = (uint32_t)(4 * apart - 8) | (uint32_t)(4 * next) << 16;
     __asm__ volatile(
         ".syntax unified"           "\n\t"
@@ -72,15 +72,15 @@ FG_ALONE void front_turn(int32_t *z, uint16_t apart, const fg_turn *turn, uint16
 #endif
 }
 
-/* Butterflies of four numbers that are `apart` entries from each other; `next` entries further the
-   next one, n in all. */
+/* n butterflies of four numbers each, which are `apart` entries from each other; the butterflies are
+   `next` entries from each other. */
 FG_ALONE void front_fours(int32_t *z, uint16_t apart, uint16_t next, uint16_t n)
 {
     int32_t *const end = z + n * next;
     int32_t *b = z + apart;
 #if defined(FRONT_ASM)
-    /* What the C below says. In r10 to r12: odd_re, odd_im, rest_re. The constants come in the registers of c and d,
-       and wait in r8 and r9. */
+    /* The same as the C below. In r10 to r12: odd_re, odd_im, rest_re. The constants arrive in the registers of c and d
+       and are moved to r8 and r9. */
     uint32_t c = (uint32_t)end, d = (uint32_t)(4 * next - 8);
     __asm__ volatile(
         ".syntax unified"           "\n\t"
@@ -160,14 +160,14 @@ FG_ALONE void front_fours(int32_t *z, uint16_t apart, uint16_t next, uint16_t n)
 #endif
 }
 
-/* n complex numbers of two windowed samples each, where the transform wants them. Before x lies the sample before
-   them; the table is read from w on, a step of `way` for each sample. */
+/* Writes n complex numbers, each of two windowed samples, to the positions that the transform expects. The sample
+   before x is the one before the first; the table is read from w on, in steps of `way` for each sample. */
 FG_ALONE void front_pairs(const int16_t *x, const fg_window *w, int8_t way, const FRONT_PLACE *place, int32_t *z, uint16_t n)
 {
     const int16_t *const end = x + 2 * n;
 #if defined(FRONT_ASM)
-    /* What the C below says. In r8 z, in r9 the end, in r10 half a unit, in r11 the sample before, in r12 the way;
-       `now` is the lower half of a word of the table. Constants come in registers that the loop needs. */
+    /* The same as the C below. In r8 z, in r9 the end, in r10 half a unit, in r11 the sample before, in r12 the way;
+       `now` is the lower half of a word of the table. Constants arrive in registers that the loop needs. */
     uint32_t t = (uint32_t)end, k = (uint32_t)z, u = (uint32_t)(4 * way);
     __asm__ volatile(
         ".syntax unified"                       "\n\t"
@@ -226,7 +226,7 @@ FG_ALONE void front_pairs(const int16_t *x, const fg_window *w, int8_t way, cons
 #endif
 }
 
-/* The window; the table's second half would mirror the first. */
+/* Applies the window. The table holds only its first half; the second mirrors it. */
 static void front_load(const int16_t *x, int32_t *z)
 {
     const FRONT_PLACE *place = front_places + FRONT_LEN / 4;
@@ -251,7 +251,7 @@ static void front_load(const int16_t *x, int32_t *z)
     }
 }
 
-/* The power of a point: low word, high word. */
+/* Stores the power of a point: low word, high word. */
 FG_INLINE void front_power(uint32_t *power, int32_t re, int32_t im)
 {
     uint32_t a = (uint32_t)(re < 0 ? -re : re), b = (uint32_t)(im < 0 ? -im : im), p;
@@ -282,7 +282,8 @@ FG_INLINE void front_power(uint32_t *power, int32_t re, int32_t im)
     }
 }
 
-/* Even and odd samples apart: their doubled spectra, the odd ones' times i and still to be turned. */
+/* Separates the doubled spectra of the even and the odd samples. The odd one is multiplied with i and
+   must still be multiplied with its twiddle factor. */
 FG_ALONE void front_apart(int32_t *z)
 {
     int32_t *mirror = z + FRONT_FFT - 2;
@@ -298,7 +299,7 @@ FG_ALONE void front_apart(int32_t *z)
     } while (z != mirror);
 }
 
-/* Powers of the real window's spectrum, each in place of a complex number. */
+/* The powers of the real window's spectrum, each in the place of a complex number. */
 FG_ALONE void front_powers(@name@_spectrum *work)
 {
     int32_t *z = work->z, *mirror = z + FRONT_FFT - 2;
@@ -320,7 +321,7 @@ FG_ALONE void front_powers(@name@_spectrum *work)
     front_power(p, 2 * z[0], 2 * z[1]);
 }
 
-/* value * n, without the compiler's routine for 64 bits. */
+/* value * n, without a call of the compiler's routine for 64 bits. */
 FG_INLINE uint64_t front_times(uint64_t value, uint16_t n)
 {
     const uint32_t low = (uint32_t)value;
@@ -329,7 +330,7 @@ FG_INLINE uint64_t front_times(uint64_t value, uint16_t n)
     return (uint64_t)high << 32 | (b << 16 | (a & 0xffffu));
 }
 
-/* The count of a filter: the logarithm of what it collected, less its offset. */
+/* The count of a filter: the logarithm of its sum, minus its offset. */
 FG_ALONE int16_t front_count(uint64_t value, int32_t offset)
 {
     uint32_t high = (uint32_t)(value >> 32), low = (uint32_t)value;
@@ -386,7 +387,7 @@ FG_ALONE void front_filters(const uint32_t *power, int16_t *row)
     }
 }
 
-/* The transform of what front_load left. */
+/* Transforms the numbers that front_load wrote. */
 static void front_transform(int32_t *z)
 {
     const fg_turn *turn = front_turns;
@@ -401,7 +402,7 @@ static void front_transform(int32_t *z)
         p[1] += im;
     }
 #endif
-    /* At first there are many blocks of few numbers, and the same turn goes through all blocks. */
+    /* The first stages have many blocks of few numbers, so one twiddle factor is used for all blocks. */
     for (; q <= 4; q = (uint16_t)(4 * q), blocks >>= 2) {
         const uint16_t block = (uint16_t)(8 * q);
         for (leg = 1; leg < 4; leg++) {

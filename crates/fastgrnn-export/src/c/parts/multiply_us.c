@@ -1,6 +1,6 @@
 /* The product of an unsigned 16-bit number with a signed one. */
 #if defined(FG_AVR_ASM)
-/* As in the C below, which makes this compiler multiply 32 bits. */
+/* The same as the C below, for which this compiler would multiply 32 bits. */
 FG_INLINE int32_t multiply_us(uint16_t a, int16_t b)
 {
     int32_t product;

@@ -1,6 +1,6 @@
 /* The product of two unsigned 16-bit numbers. */
 #if defined(FG_AVR_ASM)
-/* As in the C below, which makes this compiler multiply 32 bits. */
+/* The same as the C below, for which this compiler would multiply 32 bits. */
 FG_INLINE uint32_t multiply_uu(uint16_t a, uint16_t b)
 {
     uint32_t product;

@@ -11,7 +11,7 @@
 #define FG_UWORD(p) (*(p))
 #endif
 
-/* From 0 to 32768, and from -32768 to 32767: what multiplies fastest. */
+/* Types for values from 0 to 32768 and from -32768 to 32767: those that multiply fastest. */
 #if defined(__AVR__)
 typedef uint16_t fg_gate;
 typedef int16_t fg_value;
@@ -20,7 +20,7 @@ typedef int32_t fg_gate;
 typedef int32_t fg_value;
 #endif
 
-/* The sum of a row's products, and where the next row begins. */
+/* The sum of a row's products, and the start of the next row. */
 typedef struct {
     int32_t sum;
     const int8_t *next;
@@ -34,8 +34,8 @@ typedef struct {
 #define FG_BEYOND(v, bits) ((uint32_t)(v) >> (bits) != 0)
 #endif
 
-/* Assembly stands beside C that says the same; -DFG_NO_ASM takes the C. Without optimisation,
-   compilers run out of registers for it. */
+/* Each piece of assembly has equivalent C next to it; -DFG_NO_ASM selects the C. Without
+   optimisation, compilers do not have enough registers for the assembly. */
 #if defined(__GNUC__) && defined(__OPTIMIZE__) && !defined(FG_NO_ASM)
 #if defined(__AVR_HAVE_MUL__)
 #define FG_AVR_ASM
@@ -47,7 +47,7 @@ typedef struct {
 #if defined(__GNUC__)
 #define FG_ALONE static __attribute__((noinline))
 #define FG_INLINE static inline __attribute__((always_inline))
-/* Keeps the compiler from merging what comes before with what comes after. */
+/* Keeps the compiler from merging the code before it with the code after it. */
 #define FG_KEEP(v) __asm__("" : "+r"(v))
 #define FG_FENCE() __asm__ volatile("" ::: "memory")
 #else
@@ -58,7 +58,7 @@ typedef struct {
 #endif
 
 #if defined(__GNUC__) && defined(__arm__)
-/* Keeps a constant in a register: it would be put together anew at each use. */
+/* Keeps a constant in a register; otherwise it is built again at each use. */
 #define FG_HOLD(v) FG_KEEP(v)
 #else
 #define FG_HOLD(v) ((void)0)

@@ -1,4 +1,4 @@
-/* The features of the window, of which the first `valid` samples are there, and the network's step. */
+/* Computes the features of the window, whose first `valid` samples are filled, and makes the network's step. */
 static void front_frame(@name@_audio *audio, uint16_t valid)
 {
     int32_t *const z = audio->work.z;
@@ -9,7 +9,7 @@ static void front_frame(@name@_audio *audio, uint16_t valid)
     }
     front_load(audio->samples, z);
     if (valid < FRONT_LEN) {
-        /* The sample behind the last one has one before it, and is not there. */
+        /* The position behind the last sample has a sample before it but none of its own. */
         z[2 * front_places[valid / 2] + valid % 2] = 0;
     }
     front_transform(z);
@@ -50,7 +50,7 @@ const int16_t *@name@_push(@name@_audio *audio, const int16_t *samples, const in
         return 0;
     }
     front_frame(audio, FRONT_LEN);
-    /* What the next window shares with this one, and the sample before it. */
+    /* Keep the samples that the next window shares with this one, and the sample before it. */
     for (to = audio->samples; to != audio->samples + 1 + FRONT_LEN - FRONT_HOP; to++) {
         *to = to[FRONT_HOP];
         FG_FENCE();

@@ -1,5 +1,5 @@
 
-/* Sound in, decisions out. An AVR has no room for the transform: there, features come from elsewhere.
+/* The input is sound. An AVR has no room for this part and takes frames of features.
 
    static @name@_audio audio;
    @name@_audio_init(&audio);
@@ -10,37 +10,37 @@
            @use@
        } */
 #if !defined(__AVR__)
-#define @NAME@_RATE @rate@ /* samples a second */
+#define @NAME@_RATE @rate@ /* samples per second */
 #define @NAME@_HOP @hop@ /* samples from one frame to the next */
 #define @NAME@_FRONT_BYTES @tables@ /* tables of the front end in flash */
 #define @NAME@_AUDIO_BYTES sizeof(@name@_audio) /* RAM of the front end and the network's state */
 
-/* The transform's numbers; the powers take their place. */
+/* The values of the transform, which the powers replace. */
 typedef union @name@_spectrum {
     int32_t z[@fft@];
     uint32_t power[@fft@];
 } @name@_spectrum;
 
-/* A stream of sound, and the network that hears it. */
+/* A stream of sound and the state of its network. */
 typedef struct @name@_audio {
     @name@_spectrum work;
     @name@_state state;
 @heard@    int16_t samples[@samples@]; /* the sample before the window, then the window */
 @member@    int16_t row[@features@]; /* the features of the last frame, in 1/256 nat */
-    uint16_t filled; /* samples of the window that are there */
-    uint16_t seen; /* those of them that a frame has seen */
+    uint16_t filled; /* samples in the window */
+    uint16_t seen; /* of these, samples that were part of a frame */
 } @name@_audio;
 
 #ifdef @NAME@_MAX_RAM
-/* An error here says that sound takes more RAM than @NAME@_MAX_RAM allows. */
+/* An error here means that a stream takes more RAM than @NAME@_MAX_RAM allows. */
 typedef char @name@_audio_needs_more_than_@NAME@_MAX_RAM
     [(sizeof(@name@_audio) + @NAME@_SCRATCH_BYTES + 4 * @NAME@_OUTPUTS <= @NAME@_MAX_RAM) ? 1 : -1];
 #endif
 
-/* Before the first sample. */
+/* Call this before the first sample. */
 void @name@_audio_init(@name@_audio *audio);
 
-/* Between recordings: forgets all sound so far. */
+/* Call this between recordings. It forgets all samples so far. */
 void @name@_audio_reset(@name@_audio *audio);
 
 /* Takes samples up to `end`, or up to the one that completes a frame, on which the network then

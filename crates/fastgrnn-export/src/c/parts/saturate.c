@@ -2,7 +2,7 @@
 FG_INLINE int16_t saturate(int32_t v)
 {
 #if defined(__GNUC__)
-    /* The conversion is defined by this compiler: it keeps the lower bits. */
+    /* This compiler defines the conversion: it keeps the lower bits. */
     return (int16_t)v == v ? (int16_t)v : v < 0 ? -32767 - 1 : 32767;
 #else
     return v > 32767 ? 32767 : v < -32768 ? -32767 - 1 : (int16_t)v;

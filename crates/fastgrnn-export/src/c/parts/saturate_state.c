@@ -4,7 +4,7 @@ FG_INLINE int16_t saturate_state(int32_t v, int32_t half)
     v += half;
 #if defined(__AVR__)
     {
-        /* The quotient fits 16 bits if the two upper bits of v are the same. */
+        /* The quotient fits 16 bits if the two upper bits of v are equal. */
         const uint8_t top = (uint8_t)((uint32_t)v >> 24);
         if (((uint8_t)(top ^ (uint8_t)(top << 1)) & 128) != 0) {
             return v < 0 ? -32767 - 1 : 32767;

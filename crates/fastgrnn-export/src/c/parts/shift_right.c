@@ -1,5 +1,5 @@
-/* floor(v / 2^s). A compiler may shift a negative number as it likes: where it does not do so
-   arithmetically, the second form, which shifts only positive numbers, is taken instead. */
+/* floor(v / 2^s). C does not define how a negative number is shifted. If the compiler does not do it
+   arithmetically, a form that shifts only positive numbers is used instead. */
 FG_INLINE int32_t shift_right(int32_t v, uint8_t s)
 {
     if ((((int32_t)-1) >> 1) != -1) {
@@ -7,7 +7,7 @@ FG_INLINE int32_t shift_right(int32_t v, uint8_t s)
                       : (int32_t)(((uint32_t)v + 0x80000000u) >> s) - (int32_t)(0x80000000u >> s);
     }
 #if defined(__AVR__) && defined(__GNUC__) && !defined(FG_NO_ASM)
-    /* As `v >> s`. An AVR shifts by one bit or by whole bytes; written as one shift, this becomes a loop. */
+    /* The same as `v >> s`, which would become a loop: an AVR shifts by one bit or by whole bytes. */
     if (s >= 24) {
         v >>= 24;
     } else if (s >= 16) {

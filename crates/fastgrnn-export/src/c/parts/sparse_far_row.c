@@ -1,5 +1,5 @@
-/* The same for long rows: the number of entries (two bytes, the lower first), then for each how far
-   its factor lies behind the one before, in entries of v, and its weight. */
+/* A long row: the number of its entries (two bytes, the lower one first), then for each entry the
+   distance of its factor from the previous one, in entries of v, and its weight. */
 FG_INLINE fg_row sparse_far_row(const int8_t *p, const int16_t *v)
 {
     fg_row row;

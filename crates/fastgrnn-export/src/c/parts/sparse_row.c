@@ -1,11 +1,11 @@
-/* A row: the number of its entries, then for each the byte offset of its factor in v and its
+/* A row: the number of its entries, then for each entry the byte offset of its factor in v and its
    weight. */
 FG_INLINE fg_row sparse_row(const int8_t *p, const int16_t *v)
 {
     fg_row row;
     int32_t s = 0;
 #if defined(FG_AVR_ASM)
-    /* What the C below says: w·v = w·high·2^8 + w·low, the carry after a multiplication being the
+    /* The same as the C below: w·v = w·high·2^8 + w·low, the carry after a multiplication being the
        sign of its product. r18 weight, r19 low, r20 high, r21 sign, r22 entries left, r23 zero. */
     __asm__(
         "lpm r22, Z+"       "\n\t"
@@ -39,8 +39,8 @@ FG_INLINE fg_row sparse_row(const int8_t *p, const int16_t *v)
         : [v] "r"(v)
         : "r0", "r18", "r19", "r20", "r21", "r22", "r23", "r26", "r27", "memory");
 #elif defined(FG_THUMB_ASM)
-    /* What the C below says, in a loop small enough for the caches of slow flash. Entries are
-       counted by an offset that runs up to 0, so that no pointer moves. */
+    /* The same as the C below, in a loop that is small enough for the caches of slow flash. An offset
+       that runs up to 0 counts the entries, so that no pointer moves. */
     int32_t at = -2 * (int32_t)(uint8_t)*p;
     const int8_t *end = p + 1 - at;
     if (at != 0) {

@@ -1,7 +1,7 @@
-/* sum += w·v and sum -= w·v, w being a constant from 3 to 128. */
+/* sum += w·v and sum -= w·v, where w is a constant from 3 to 128. */
 #if defined(FG_THUMB_ASM)
-/* As in the C below, with the constant in the instruction: compilers would rather shift and add, or
-   move constants through registers, and both take longer. */
+/* The same as the C below, with the constant in the instruction. Compilers prefer to shift and add, or
+   to move constants through registers, and both take longer. */
 #define FG_MULTIPLY(sum, operation, w, v) \
     do { \
         int32_t product; \
@@ -11,7 +11,7 @@
 #define FG_MAC_ADD(sum, w, v) FG_MULTIPLY(sum, "adds", w, v)
 #define FG_MAC_SUB(sum, w, v) FG_MULTIPLY(sum, "subs", w, v)
 #elif defined(__GNUC__) && defined(__arm__)
-/* One multiplication: compilers would rather shift and add, which takes longer. */
+/* One multiplication. Compilers prefer to shift and add, which takes longer. */
 FG_INLINE int32_t multiply(int32_t w, int32_t v)
 {
     __asm__ volatile("" : "+r"(w));

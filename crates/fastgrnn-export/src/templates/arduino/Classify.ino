@@ -1,13 +1,13 @@
-// Reads sensors at a steady rate and says what @name@ makes of each window of frames.
+// Reads sensors at a steady rate and prints the result of @name@ for each window of frames.
 //
 // Two things to fill in: read_sensor(), and PERIOD. Everything else works as it is.
 #include <Arduino.h>
 #include <@name@.h>
 #include <@name@_text.h>
 
-// Microseconds from frame to frame: the rate of the recordings that the network learnt from.
+// Microseconds from one frame to the next: the rate of the recordings in the training data.
 static const unsigned long PERIOD = 20000;
-// Frames in a window: the longest recording that it learnt from.
+// Frames in a window: the longest recording in the training data.
 static const uint16_t STEPS = @steps@;
 static const uint16_t FEATURES = @NAME@_FEATURES;
 

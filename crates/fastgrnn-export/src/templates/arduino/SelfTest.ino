@@ -1,5 +1,5 @@
-// Does this board compute what the host computed? Prints every score, PASS or FAIL, and the time
-// of a step. Open the serial monitor at 115200 baud.
+// Checks that this board computes what the host computed. Prints every score, PASS or FAIL, and the
+// time of a step. Open the serial monitor at 115200 baud.
 #include <Arduino.h>
 #include <@name@.h>
 #include <@name@_selftest.h>

@@ -1,5 +1,5 @@
 /* Golden vectors of @name@: windows of counts and the scores that the host computed from them.
- * Origin: @origin@. Generated; do not edit. For @name@_selftest.c alone. */
+ * Origin: @origin@. Generated; do not edit. Only @name@_selftest.c includes it. */
 #ifndef @NAME@_GOLDEN_H
 #define @NAME@_GOLDEN_H
 
@@ -15,7 +15,7 @@
 #define @NAME@_GOLDEN_WINDOWS @windows@
 /* FNV-1a of the scores after every step of every window, four bytes each, the lowest first. */
 #define @NAME@_GOLDEN_HASH @hash@
-/* How far a score may be off: 0 for integers. With floats a class of 65535 means any. */
+/* The largest error of a score that is accepted: 0 for integers. With floats, class 65535 means any. */
 #define @NAME@_GOLDEN_TOLERANCE @tolerance@UL
 
 /* Steps of each window. */

@@ -1,5 +1,5 @@
-/* Classifies recordings from standard input: @NAME@_FEATURES counts a line, a frame; an empty line
- * ends a recording. A program for the host; on a board, call the same functions from its loop. */
+/* Classifies recordings from standard input. A line is a frame of @NAME@_FEATURES counts; an empty line
+ * ends a recording. This program is for a computer; on a board, call the same functions in its loop. */
 #include "@name@.h"
 #include "@name@_text.h"
 #include <stdio.h>
@@ -11,7 +11,7 @@ static void put(char c)
         putchar(c);
 }
 
-/* The counts of a line; their number, or -1 for something else. */
+/* Reads the counts of a line. Returns their number, or -1 if the line holds anything else. */
 static int read_frame(char *line, int16_t *counts)
 {
     char *at = line, *end;

@@ -17,7 +17,7 @@
 #define BYTE(p) (*(p))
 #endif
 
-/* Keeps compilers from making a loop a call of memset or memcpy, which a bare board may not have. */
+/* Keeps compilers from replacing a loop with a call of memset or memcpy, which a board may not have. */
 #if defined(__GNUC__)
 #define FENCE() __asm__ volatile("" ::: "memory")
 #else
@@ -53,7 +53,7 @@ void @name@_golden_frame(uint16_t window, uint16_t step, int16_t *counts)
     }
 }
 
-/* One step of a golden window; scores are the new ones. */
+/* Makes one step of a golden window and computes the new scores. */
 static void step(@name@_state *state, uint16_t window, uint16_t at, int32_t *scores)
 {
     int16_t counts[FEATURES];
@@ -68,7 +68,7 @@ static uint8_t differs(int32_t a, int32_t b)
     return distance > @NAME@_GOLDEN_TOLERANCE;
 }
 
-/* What differs between the state's results and those of a golden window. */
+/* Counts the differences between the results of a state and those of a golden window. */
 static uint16_t compare(const @name@_state *state, uint16_t window)
 {
     int32_t scores[OUTPUTS];
@@ -95,7 +95,7 @@ static void put_verdict(uint16_t wrong, void (*put)(char))
     }
 }
 
-/* Fills a state with what must not matter, then initialises it. */
+/* Fills a state with garbage, which must not matter, then initialises it. */
 static void start(@name@_state *state)
 {
     unsigned char *bytes = (unsigned char *)state;
@@ -107,7 +107,7 @@ static void start(@name@_state *state)
     @name@_init(state);
 }
 
-/* Each window from a reset state, and the hash of all scores on the way. */
+/* Runs each window from a reset state and computes the hash of all scores. */
 static uint16_t test_windows(@name@_state *state, void (*put)(char))
 {
     int32_t scores[OUTPUTS];
@@ -145,7 +145,7 @@ static uint16_t test_windows(@name@_state *state, void (*put)(char))
     return (uint16_t)(wrong + k);
 }
 
-/* Two recordings at once: all that a network remembers is in its own state. */
+/* Runs two recordings at once: a network must remember nothing outside its state. */
 static uint16_t test_side_by_side(@name@_state *one, @name@_state *other)
 {
     int32_t scores[OUTPUTS];
@@ -161,7 +161,7 @@ static uint16_t test_side_by_side(@name@_state *one, @name@_state *other)
     return (uint16_t)(compare(one, 0) + compare(other, last));
 }
 
-/* A used state, reset, starts as a new one does. */
+/* Checks that a used state behaves like a new one after a reset. */
 static uint16_t test_reset(@name@_state *state)
 {
     int32_t scores[OUTPUTS];

@@ -1,4 +1,4 @@
-/* The self-test as a program for the host: exit code 0 if everything agrees. */
+/* The self-test as a program for a computer. Its exit code is 0 if everything agrees. */
 #include "@name@_selftest.h"
 #include <stdio.h>
 

@@ -1,8 +1,8 @@
-// Listens, and says over the serial port (115200 baud) what @name@ hears.
+// Listens to a microphone and prints what @name@ detects to the serial port (115200 baud).
 //
 // Samples go into a ring; loop() takes them out and pushes them into the network. On boards with a
-// PDM microphone (Nano 33 BLE Sense, Nano RP2040 Connect) it works as it is. Elsewhere it reads a
-// microphone with an amplifier at pin A0; a driver of your own calls take_sample() instead.
+// PDM microphone (Nano 33 BLE Sense, Nano RP2040 Connect) it works without changes. On others it reads
+// a microphone with an amplifier at pin A0; a driver of your own calls take_sample() instead.
 #include <Arduino.h>
 #include <@name@.h>
 #include <@name@_text.h>
@@ -18,8 +18,8 @@
 
 static @name@_audio audio;
 
-// Samples that have come and were not pushed yet. A power of two, and more than come while the
-// network takes a frame.
+// Samples that have arrived but were not pushed yet. The size is a power of two, and more than arrive
+// while the network takes a frame.
 static const uint16_t RING = 2048;
 static int16_t ring[RING];
 static volatile uint16_t written;
@@ -59,8 +59,8 @@ static void start_microphone() {
 static void poll_microphone() {
 }
 #else
-// Reads pin A0 when a sample is due. Nothing is read while the network takes a frame: good for a
-// first try, and what was missed is said. A timer's interrupt or DMA misses nothing.
+// Reads pin A0 when a sample is due. Nothing is read while the network takes a frame, which is good
+// enough for a first try; missed samples are reported. A timer interrupt or DMA misses none.
 static unsigned long started;
 static uint32_t due;
 
@@ -69,7 +69,7 @@ static void start_microphone() {
 }
 
 static void poll_microphone() {
-  // Begins anew every second, so that nothing overflows.
+  // Starts again every second, so that nothing overflows.
   unsigned long passed = micros() - started;
   uint32_t now = (uint32_t)((uint64_t)passed * @NAME@_RATE / 1000000);
   if (now < due) {
@@ -81,7 +81,7 @@ static void poll_microphone() {
     started += 1000000;
     due -= @NAME@_RATE;
   }
-  // 10 bits around the middle of the range, as analogRead gives them unless told otherwise.
+  // analogRead gives 10 bits by default, around the middle of the range.
   take_sample((int16_t)((analogRead(A0) - 512) * 64));
 }
 #endif

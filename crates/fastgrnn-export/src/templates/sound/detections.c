@@ -1,4 +1,4 @@
-/* After every frame: says what was heard, once each time. */
+/* Called after every frame. Prints each detection once. */
 static void hear(void)
 {
     if (audio.heard >= 0) {

@@ -1,5 +1,5 @@
-/* Hears sound from standard input: samples of 16 bits, little-endian, mono, @NAME@_RATE a second,
- * without a header. A program for the host; on a board, the microphone's driver hands samples over. */
+/* Reads sound from standard input: mono samples of 16 bits, little-endian, @NAME@_RATE per second,
+ * without a header. This program is for a computer; on a board, the microphone's driver gives samples. */
 #include "@name@.h"
 #include "@name@_text.h"
 #include <stdio.h>
@@ -10,7 +10,7 @@
 static @name@_audio audio;
 static unsigned long taken; /* samples so far */
 
-/* Every line begins with the time in the sound. */
+/* Starts a line with the time in the sound. */
 static void put(char c)
 {
     static int within;

@@ -1,9 +1,9 @@
-/* Frames in a window: the longest recording that the network learnt from. */
+/* Frames in a window: the longest recording in the training data. */
 #define STEPS @steps@
 
-static uint16_t frames; /* of this window */
+static uint16_t frames; /* in this window */
 
-/* Says what the window was, and begins another one. */
+/* Prints the result of the window and starts the next one. */
 static void report(void)
 {
     int32_t scores[@NAME@_OUTPUTS];
@@ -14,7 +14,7 @@ static void report(void)
     frames = 0;
 }
 
-/* After every frame. */
+/* Called after every frame. */
 static void hear(void)
 {
     if (++frames == STEPS)

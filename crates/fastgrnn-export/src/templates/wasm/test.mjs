@@ -1,4 +1,4 @@
-// node test.mjs: the module against the numbers of the machine that exported it.
+// Run `node test.mjs` to compare the module with the numbers of the machine that exported it.
 import { readFile } from 'node:fs/promises';
 import { load, selfTest } from './@name@.js';
 
@@ -8,7 +8,7 @@ const { wrong, hash, windows } = selfTest(model, golden);
 windows.forEach((found, i) => console.log(`window ${i + 1}: ${found.label}, scores ${found.scores.join(' ')}`));
 console.log(`hash of all scores ${hash.toString(16).padStart(8, '0')}`);
 
-// Two networks side by side, the second from bytes.
+// Two networks at the same time, the second one loaded from bytes.
 const bytes = await readFile(new URL('./@name@.wasm', import.meta.url));
 const [one, other] = [await load(bytes), await load(new WebAssembly.Module(bytes))];
 const frames = golden.windows[0].counts;

@@ -1,4 +1,5 @@
-/* What JavaScript calls: one network, its frame and its scores at fixed places. Generated. */
+/* The functions that JavaScript calls: one network with its frame and its scores at fixed addresses.
+ * Generated. */
 #include "@name@.h"
 
 static @name@_state state;

@@ -8,7 +8,7 @@
 
 export const about = @about@;
 
-// The bytes of the module: given, or fetched from where they lie.
+// The bytes of the module, given or fetched.
 async function moduleBytes(source) {
   if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) return source;
   if (typeof Response !== 'undefined' && source instanceof Response) return source.arrayBuffer();
@@ -22,13 +22,13 @@ async function moduleBytes(source) {
   return response.arrayBuffer();
 }
 
-// A running network. Several may run side by side: each has a memory of its own.
+// A running network. Several may run at the same time: each has a memory of its own.
 export class Model {
   #calls;
   #counts;
   #scores;
 
-  // Of a WebAssembly.Instance; load() makes one.
+  // Takes a WebAssembly.Instance, which load() makes.
   constructor(instance) {
     this.#calls = instance.exports;
     const { memory, counts, scores } = this.#calls;
@@ -37,7 +37,7 @@ export class Model {
     this.#calls.init();
   }
 
-  // One frame: a whole number between -32768 and 32767 for each feature.
+  // Takes one frame: a whole number between -32768 and 32767 for each feature.
   step(counts) {
     if (counts.length !== this.#counts.length) {
       throw new RangeError(`a frame has ${this.#counts.length} counts, this one ${counts.length}`);
@@ -51,7 +51,7 @@ export class Model {
     this.#calls.step();
   }
 
-  // What the network makes of the frames since the last reset. Changes nothing.
+  // Returns the result of the frames since the last reset. Does not change the state.
   classify() {
     const index = this.#calls.classify();
     return {
@@ -68,14 +68,15 @@ export class Model {
   }
 }
 
-// A model from a URL, a Response, bytes or a WebAssembly.Module; by default from beside this file.
+// Loads a model from a URL, a Response, bytes or a WebAssembly.Module; by default from the file beside
+// this one.
 export async function load(source = new URL('./@name@.wasm', import.meta.url)) {
   const compiled = source instanceof WebAssembly.Module;
   const module = compiled ? source : await WebAssembly.compile(await moduleBytes(source));
   return new Model(await WebAssembly.instantiate(module, {}));
 }
 
-// The golden vectors against this engine. Returns { wrong, hash, windows }; wrong should be 0.
+// Runs the golden vectors on this engine. Returns { wrong, hash, windows }; wrong should be 0.
 export function selfTest(model, golden) {
   const exact = golden.tolerance === 0;
   let hash = 0x811c9dc5;
