@@ -1,17 +1,22 @@
 //! Networks at the extremes of what the arithmetic allows, on the boards whose kernels are written
 //! by hand: every parameter over its whole range, so that nearly everything saturates.
 
-use fastgrnn_testing::oracle::random::{CELLS, Case, Manner, case, network};
 use crate::networks;
 use crate::tools::runs;
 use fastgrnn::device::Board;
 use fastgrnn::quantize::HostModel;
 use fastgrnn_boards::{MeasureOptions, measure, outcomes_of};
 use fastgrnn_export::{COptions, Optimize, c_source};
+use fastgrnn_testing::oracle::random::{CELLS, Case, Manner, case, network};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 
-fn agree(board: Board, network: &fastgrnn_testing::oracle::network::Network, inputs: &[Vec<i16>], about: &str) {
+fn agree(
+    board: Board,
+    network: &fastgrnn_testing::oracle::network::Network,
+    inputs: &[Vec<i16>],
+    about: &str,
+) {
     let network = networks::integer_network(network);
     // Each window one frame longer than the one before.
     let windows: Vec<Vec<i16>> = (0..=inputs.len()).map(|n| inputs[..n].concat()).collect();

@@ -56,24 +56,25 @@ pub(super) fn usage(context: &PackageContext) -> Option<String> {
     Some(format!("{}\n{code}", context.fill(intro)))
 }
 
-const C: &str = "Add `@name@.c` and `@name@.h` to your project (C99 or C++, no library needed). On this computer: \
-`make`, then `./classify < sound.raw` with samples of 16 bits, little-endian, mono, @rate@ a second; of a WAV file \
-of that rate, `tail -c +45 sound.wav | ./classify`. `@name@_text.h` prints results without a library.";
-const ARDUINO: &str = "In the Arduino IDE: *Sketch / Include Library / Add .ZIP Library* with this folder zipped, or copy \
-the folder into your sketchbook's `libraries`. The example *Classify* listens: to the PDM microphone of boards that have \
-one (Nano 33 BLE Sense, Nano RP2040 Connect), elsewhere to a microphone with an amplifier at pin A0. A driver of your \
-own calls `take_sample()` there. The library itself uses no pins.";
+const C: &str = "Add `@name@.c` and `@name@.h` to your project (C99 or C++, no library needed). To try it on this \
+computer, run `make`, then `./classify < sound.raw` with mono samples of 16 bits, little-endian, @rate@ per second. For a \
+WAV file with that rate, run `tail -c +45 sound.wav | ./classify`. The functions of `@name@_text.h` print results without a \
+library.";
+const ARDUINO: &str = "In the Arduino IDE: zip this folder and choose *Sketch / Include Library / Add .ZIP Library*, or copy \
+the folder into your sketchbook's `libraries`. The example *Classify* listens to the PDM microphone of boards that have one \
+(Nano 33 BLE Sense, Nano RP2040 Connect), and on others to a microphone with an amplifier at pin A0. A driver of your own \
+calls `take_sample()` there. The library itself uses no pins.";
 const PLATFORMIO: &str = "Name this folder in your `platformio.ini`: `lib_deps = @name@=symlink:///path/to/this/folder`. \
-`examples/classify` is a complete project that listens: to the PDM microphone of boards that have one (Nano 33 BLE Sense, \
-Nano RP2040 Connect), elsewhere to a microphone with an amplifier at pin A0. A driver of your own calls `take_sample()` \
+`examples/classify` is a complete project that listens to the PDM microphone of boards that have one (Nano 33 BLE Sense, \
+Nano RP2040 Connect), and on others to a microphone with an amplifier at pin A0. A driver of your own calls `take_sample()` \
 there. The library itself uses no pins.";
 const ZEPHYR: &str = "This folder is a Zephyr module: name it in your application's `CMakeLists.txt` before \
 `find_package(Zephyr …)` with `list(APPEND EXTRA_ZEPHYR_MODULES /path/to/this/folder)`, and set \
-`CONFIG_FASTGRNN_@NAME@=y`. The sample: `west build -b BOARD samples/classify`; fill in `read_microphone()` with your \
-board's driver (`dmic_read()`, `i2s_read()`).";
+`CONFIG_FASTGRNN_@NAME@=y`. To build the sample, run `west build -b BOARD samples/classify`; then fill in \
+`read_microphone()` with your board's driver (`dmic_read()`, `i2s_read()`).";
 const ESP_IDF: &str = "This folder is a component: copy it into your project's `components`, or name it in \
-`EXTRA_COMPONENT_DIRS`. The example: `idf.py -C examples/classify set-target esp32 build`; fill in `read_microphone()` \
-with your microphone's driver (`i2s_channel_read()`).";
+`EXTRA_COMPONENT_DIRS`. To build the example, run `idf.py -C examples/classify set-target esp32 build`; then fill in \
+`read_microphone()` with your microphone's driver (`i2s_channel_read()`).";
 
 /// The section on the input in the README: heading and text. `None` for models without a front end.
 pub(super) fn input(context: &PackageContext) -> Option<(&'static str, String)> {

@@ -1,10 +1,10 @@
 //! The generated C against the runtime: random networks of every cell, every bit of every step.
 
 use crate::driver;
-use fastgrnn_testing::oracle::random::{CELLS, Case, Manner, case, network};
 use crate::networks;
 use fastgrnn::quantize::{HostModel, IntegerNetwork};
 use fastgrnn_export::{COptions, Optimize, c_source, float_source};
+use fastgrnn_testing::oracle::random::{CELLS, Case, Manner, case, network};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use std::io::Write;
@@ -131,7 +131,7 @@ fn exactly_the_helpers_that_the_code_calls_are_defined() {
     let mut used = [false; HELPERS.len()];
     let long = [(3, vec![140, 10]), (0, vec![2, 150])];
     let long = long.map(|(code, sizes)| network(vec![code], sizes, Manner::Wild).boxed());
-    let short = CELLS.into_iter().flat_map(|code| {
+    let short = CELLS.flat_map(|code| {
         [Manner::Wild, Manner::Tame].map(|manner| case(code, manner).prop_map(|case| case.network).boxed())
     });
     for drawn in short.chain(long) {

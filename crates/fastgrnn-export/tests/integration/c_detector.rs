@@ -2,13 +2,13 @@
 //! parameters, every bit of sums, states and detections.
 
 use crate::driver;
-use fastgrnn_testing::oracle::random::{Manner, network};
 use crate::networks;
 use fastgrnn::features::{IntegerFront, Spec};
 use fastgrnn::quantize::{Detector, HostModel, IntegerNetwork, Reset};
 use fastgrnn::rng::Rng;
 use fastgrnn_export::{COptions, ExportError, c_source};
 use fastgrnn_runtime::int::{Detection, Meaning};
+use fastgrnn_testing::oracle::random::{Manner, network};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 

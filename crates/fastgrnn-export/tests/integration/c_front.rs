@@ -2,11 +2,11 @@
 //! of every frame, of the network's state and of the scores.
 
 use crate::driver;
-use fastgrnn_testing::oracle::random::{Manner, network};
 use crate::networks;
 use fastgrnn::features::{IntegerFront, Spec};
 use fastgrnn::quantize::{HostModel, IntegerNetwork};
 use fastgrnn_export::{COptions, CSource, ExportError, c_source};
+use fastgrnn_testing::oracle::random::{Manner, network};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use std::collections::BTreeSet;

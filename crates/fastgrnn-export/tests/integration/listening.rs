@@ -24,7 +24,7 @@ fn readmes_of_c_packages_tell_how_sound_goes_in() {
             for part in [
                 "## Sound in",
                 "model_push(&audio",
-                "16000 a second",
+                "16000 per second",
                 "MODEL_RATE",
                 "buffers of the front end",
             ] {
@@ -32,7 +32,7 @@ fn readmes_of_c_packages_tell_how_sound_goes_in() {
             }
             assert_eq!(readme.contains("audio.heard"), detects, "{target:?}");
             assert_eq!(readme.contains("model_listen("), detects, "{target:?}");
-            for wrong in ["raw readings", "read_sensor", "as they come", "@"] {
+            for wrong in ["raw readings", "read_sensor", "counts unchanged", "@"] {
                 assert!(!readme.contains(wrong), "{target:?}: '{wrong}' in\n{readme}");
             }
             for f in &package.files {
@@ -56,7 +56,7 @@ fn packages_without_a_front_end_say_that_they_take_features() {
     for package in packages {
         let readme = text(&package, "README.md");
         assert!(readme.contains("takes frames of features, not samples"), "{readme}");
-        assert!(readme.contains("one count is worth: 1/256 nat"), "{readme}");
+        assert!(readme.contains("One count is worth 1/256 nat"), "{readme}");
         assert_eq!(package.info.front, None);
     }
 }

@@ -1,8 +1,8 @@
 //! What a network needs on any board: bytes of its tables and buffers, work of a step.
 
+use crate::quantize::{IntegerFactors, IntegerMatrix, IntegerModel};
 use fastgrnn_core::cells::{Cell, CellKind, Nonlinearity, Role};
 use fastgrnn_core::net::{Network, View};
-use crate::quantize::{IntegerFactors, IntegerMatrix, IntegerModel};
 use fastgrnn_runtime::int::TABLE_LEN;
 
 /// What a network needs, counted from its shape and from how many of its weights are not 0.

@@ -1,11 +1,11 @@
 //! Whether the integer model will fit its board, and what would.
 
 use super::{Config, ConfigError};
+use crate::train::{Rank, Recipe};
+use fastgrnn_core::net::InitialState;
 use fastgrnn_data::data::Dataset;
 use fastgrnn_model::device::{Footprint, Limits};
-use fastgrnn_core::net::InitialState;
 use fastgrnn_model::quantize::{check_form, kept_entries};
-use crate::train::{Rank, Recipe};
 
 /// Most units that are tried: an integer sum holds no more values.
 const MOST_UNITS: usize = 511;
