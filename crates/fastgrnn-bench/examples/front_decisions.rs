@@ -1,7 +1,7 @@
 //! How often an integer model decides the same from integer features as from float ones, over all
 //! recordings of a folder with one sub-folder a word.
 //!
-//! `cargo run --release -p fastgrnn-testing --example front_decisions -- MODEL FOLDER`
+//! `cargo run --release -p fastgrnn-bench --example front_decisions -- MODEL FOLDER`
 
 use fastgrnn::audio;
 use fastgrnn::data::Sequences;

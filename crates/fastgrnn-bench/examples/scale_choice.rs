@@ -1,6 +1,6 @@
 //! Powers of two or fixed multipliers as scales of weight bytes? Measures what each costs.
 //!
-//! `cargo run --release -p fastgrnn-testing --example scale_choice -- MODEL.safetensors DATASET [--json]` takes a trained
+//! `cargo run --release -p fastgrnn-bench --example scale_choice -- MODEL.safetensors DATASET [--json]` takes a trained
 //! float model, rounds its weights to 8 bits with one scale a matrix, and evaluates the test part with
 //! each: nothing rounded; the nearest power of two; the largest weight at 127, which needs a
 //! multiplication by an arbitrary number after each sum; and the scale with the least squared

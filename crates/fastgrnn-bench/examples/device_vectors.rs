@@ -4,7 +4,7 @@
 //! layers (16-bit), the scores (32-bit), the class (16-bit) and the confidence (8-bit). The folder
 //! `sound` has a recording instead of counts, and the rows of a small front end.
 //!
-//! `cargo run -p fastgrnn-testing --example device_vectors -- FOLDER`
+//! `cargo run -p fastgrnn-bench --example device_vectors -- FOLDER`
 
 use fastgrnn::cells::{CELLS, Cell, CellKind, Nonlinearity, Role, Start};
 use fastgrnn::data::Sequences;
