@@ -44,6 +44,6 @@ pub use model::{Arithmetic, Inputs, measure_model};
 pub use optimization::{choose_optimization, default_optimization};
 pub use outcome::{Outcome, hash, outcomes, outcomes_of};
 pub use platform::missing_tools;
-pub use report::{BoardReport, Compare, Mismatch};
-pub use sound::{SoundReport, measure_sound};
+pub use report::{BoardReport, Compare, Mismatch, SoundReport};
+pub use sound::measure_sound;
 pub use tools::stop;

@@ -11,55 +11,13 @@ use crate::firmware::{FirmwareInput, build};
 use crate::measure::{check_stack, measure};
 use crate::optimization::default_optimization;
 use crate::platform::Platform;
-use crate::report::mismatches;
+use crate::report::{SoundReport, mismatches};
 use crate::work::WorkFolder;
-use crate::{BoardError, BoardReport, Compare, MeasureOptions, Mismatch, outcomes};
+use crate::{BoardError, BoardReport, Compare, MeasureOptions, outcomes};
 use fastgrnn::device::Board;
 use fastgrnn::features::{IntegerFront, Spec};
 use fastgrnn::quantize::IntegerModel;
 use fastgrnn_export::{CSource, FrontEndInfo};
-use serde::Serialize;
-
-/// What a model with an audio front end took. Cycles and milliseconds are averages over the frames, with
-/// the board's own flash, and `None` if no model of them exists.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct SoundReport {
-    /// Number of frames.
-    pub frames: u64,
-    /// Cycles of a frame: front end and network.
-    pub cycles_per_frame: Option<f64>,
-    /// The front end's share of the cycles.
-    pub cycles_front_end: Option<f64>,
-    /// The network's share of the cycles.
-    pub cycles_network: Option<f64>,
-    /// Instructions of a frame.
-    pub instructions_per_frame: f64,
-    /// Milliseconds of [`SoundReport::cycles_per_frame`] at the board's clock.
-    pub ms_per_frame: Option<f64>,
-    /// The front end's share of the milliseconds.
-    pub ms_front_end: Option<f64>,
-    /// Milliseconds from one frame to the next.
-    pub ms_between_frames: f64,
-    /// The fraction of the time in which the core is busy, from 0 to 1.
-    pub duty: Option<f64>,
-    /// Flash of the application minus that of an empty one: network and front end.
-    pub flash_bytes: usize,
-    /// The front end's share of the flash: code and tables.
-    pub flash_front_end_bytes: usize,
-    /// Bytes of the front end's tables.
-    pub table_bytes: usize,
-    /// RAM of the application minus that of an empty one, including one hop of samples.
-    pub ram_static_bytes: usize,
-    /// Bytes of the front end's buffers.
-    pub ram_front_end_bytes: usize,
-    /// Stack of the deepest call.
-    pub stack_bytes: usize,
-    /// Number of values that differ from the host.
-    pub mismatches: usize,
-    /// The first value that differs.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub first_mismatch: Option<Mismatch>,
-}
 
 /// Runs `source`, which was generated from `model` with the front end `front`, on recordings at the
 /// front end's rate.

@@ -3,13 +3,26 @@
 //! `parts/front.c` computes features, with sizes as macros; `parts/push.c` collects samples and runs
 //! the network's steps. The code for an AVR contains none of it.
 
-use super::FrontEndInfo;
 use super::helpers::{Helper, Helpers};
 use super::text::joined;
 use crate::fill::fill;
 use fastgrnn::features::{Kind, Spec, Tables};
 use fastgrnn_runtime::audio;
+use serde::Serialize;
 use std::fmt::{Display, Write};
+
+/// What is known about the audio front end of generated code. Its bytes come on top of the network's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct FrontEndInfo {
+    /// Samples per second.
+    pub rate: u32,
+    /// Samples from one frame to the next.
+    pub hop: usize,
+    /// Bytes of tables in flash; code comes on top.
+    pub table_bytes: usize,
+    /// Bytes of buffers in RAM, which the struct of a stream holds besides the network's state.
+    pub ram_bytes: usize,
+}
 
 /// The front end in C.
 pub(super) struct FrontCode {

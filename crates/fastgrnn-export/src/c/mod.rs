@@ -15,6 +15,8 @@ mod straight;
 mod text;
 mod update;
 
+pub use front::FrontEndInfo;
+
 use crate::ExportError;
 use fastgrnn::device::MAX_STRAIGHT_WEIGHTS;
 use fastgrnn::features::Spec;
@@ -22,7 +24,6 @@ use fastgrnn::quantize::{Detector, IntegerNetwork};
 use helpers::Helpers;
 use layer::LayerCode;
 use matrix::StoredRows;
-use serde::Serialize;
 use text::{ConstantTables, joined};
 
 /// Whether generated code should be small or fast.
@@ -81,19 +82,6 @@ pub struct CSource {
     pub optimize: Optimize,
     /// The audio front end, if the code has one.
     pub front: Option<FrontEndInfo>,
-}
-
-/// What is known about the audio front end of generated code. Its bytes come on top of the network's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct FrontEndInfo {
-    /// Samples per second.
-    pub rate: u32,
-    /// Samples from one frame to the next.
-    pub hop: usize,
-    /// Bytes of tables in flash; code comes on top.
-    pub table_bytes: usize,
-    /// Bytes of buffers in RAM, which the struct of a stream holds besides the network's state.
-    pub ram_bytes: usize,
 }
 
 /// Writes `network` in C.

@@ -9,15 +9,13 @@ mod windows;
 
 pub(crate) use header::header;
 pub(crate) use windows::RANDOM;
-pub use windows::Windows;
+pub use windows::{MOST_BYTES, Windows};
 
 use crate::ExportError;
 use crate::float;
 use fastgrnn::quantize::IntegerModel;
 use serde::Serialize;
 
-/// The most bytes of flash that golden vectors take, unless two frames of a single window take more.
-pub const MOST_BYTES: usize = 4096;
 /// The class of a window whose scores are so close that a float export may choose any class.
 const ANY_CLASS: u16 = u16::MAX;
 

@@ -1,10 +1,12 @@
 //! Choosing the windows that become golden vectors.
 
-use super::MOST_BYTES;
 use crate::ExportError;
 use fastgrnn::data::Sequences;
 use fastgrnn::quantize::IntegerModel;
 use fastgrnn::rng::Rng;
+
+/// The most bytes of flash that golden vectors take, unless two frames of a single window take more.
+pub const MOST_BYTES: usize = 4096;
 
 /// Steps of a random window if the model does not say how long its sequences were.
 const STEPS: usize = 32;

@@ -1,6 +1,8 @@
 //! An Arduino library, as the IDE's "Add .ZIP Library" expects it.
 
-use super::{File, PackageContext, sound};
+use super::context::PackageContext;
+use super::parts::File;
+use super::sound;
 
 /// The sketch that classifies, which the PlatformIO project uses as well.
 pub(super) fn classify(context: &PackageContext) -> String {

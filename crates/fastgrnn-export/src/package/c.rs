@@ -1,6 +1,8 @@
 //! Plain C: the core, its self-test, a program for the host and a Makefile.
 
-use super::{File, PackageContext, sound};
+use super::context::PackageContext;
+use super::parts::File;
+use super::sound;
 
 pub(super) fn files(context: &PackageContext) -> Vec<File> {
     let mut files = context.c_files("");

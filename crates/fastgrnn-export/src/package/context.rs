@@ -1,12 +1,13 @@
 //! What the generators of all packages share.
 
-use super::sound;
-use super::{File, GOLDEN_WINDOWS, PackageInfo, PackageOptions, Target};
+use super::info::PackageInfo;
+use super::parts::{File, GOLDEN_WINDOWS, PackageOptions, Target};
 use crate::ExportError;
 use crate::c::{CSource, FrontEndInfo, Optimize};
 use crate::escape;
 use crate::fill::fill;
 use crate::golden::{Golden, RANDOM, header};
+use fastgrnn::features::{Spec, Tables};
 use fastgrnn::quantize::IntegerModel;
 use fastgrnn::report::number;
 use sha2::{Digest, Sha256};
@@ -219,7 +220,7 @@ fn front(model: &IntegerModel, target: Target, core: &CSource) -> Option<FrontEn
     match target {
         Target::Wasm => None,
         Target::Rust => {
-            let (table_bytes, ram_bytes) = sound::rust_bytes(&spec);
+            let (table_bytes, ram_bytes) = rust_front_bytes(&spec);
             Some(FrontEndInfo { table_bytes, ram_bytes, ..info })
         }
         _ => Some(info),
@@ -285,4 +286,11 @@ impl Labels {
             ),
         }
     }
+}
+
+/// Bytes of tables and of buffers that the runtime's front end takes.
+fn rust_front_bytes(spec: &Spec) -> (usize, usize) {
+    let tables = Tables::new(spec);
+    let view = tables.view();
+    (tables.bytes(), 4 * view.spectrum_len() + 2 * (view.samples_len() + view.row_len()))
 }

@@ -1,7 +1,8 @@
 //! An ESP-IDF component with an example project.
 
+use super::context::PackageContext;
+use super::parts::File;
 use super::rtos::{self, System};
-use super::{File, PackageContext};
 
 const SYSTEM: System =
     System { layer: include_str!("../templates/rtos/esp_idf.c"), microphone_driver: "i2s_channel_read()" };

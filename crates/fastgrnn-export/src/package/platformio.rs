@@ -1,6 +1,8 @@
 //! A PlatformIO library with two projects that use it.
 
-use super::{File, PackageContext, arduino, sound};
+use super::context::PackageContext;
+use super::parts::File;
+use super::{arduino, sound};
 
 pub(super) fn files(context: &PackageContext) -> Vec<File> {
     let mut files = context.c_files("src/");

@@ -1,6 +1,7 @@
 //! The README of a package: what it is, how to use it, how to verify it and how it was made.
 
-use super::{PackageContext, sound};
+use super::context::PackageContext;
+use super::sound;
 use crate::escape::markdown;
 use fastgrnn::device::{Board, CodeForm, Footprint};
 use fastgrnn::model::Task;

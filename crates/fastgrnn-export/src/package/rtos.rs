@@ -3,7 +3,8 @@
 //! A program is a layer over the system (time, the console, waiting) and a body that is the same on
 //! every system.
 
-use super::{PackageContext, sound};
+use super::context::PackageContext;
+use super::sound;
 
 /// A system and what its examples say about it.
 pub(super) struct System {

@@ -4,7 +4,9 @@
 //! package is named after the model: two exported crates in one program would otherwise contain two
 //! packages with the same name and version, which cargo refuses to lock.
 
-use super::{File, PackageContext, sound};
+use super::context::PackageContext;
+use super::parts::File;
+use super::sound;
 use fastgrnn_runtime::source::FILES;
 
 pub(super) fn files(context: &PackageContext) -> Vec<File> {

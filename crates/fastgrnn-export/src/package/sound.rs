@@ -1,6 +1,6 @@
 //! The differences in packages with an audio front end, which take samples instead of counts.
 
-use super::PackageContext;
+use super::context::PackageContext;
 use fastgrnn::features::{COUNT, Spec, Tables};
 use fastgrnn::report::{count, number};
 use fastgrnn_runtime::audio;
@@ -105,13 +105,6 @@ pub(super) fn input(context: &PackageContext) -> Option<(&'static str, String)> 
         (_, Some(_)) => ("Sound in", fill(include_str!("../templates/sound/sound.md"))),
         (_, None) => ("A frame of features", fill(include_str!("../templates/sound/frames.md"))),
     })
-}
-
-/// Bytes of tables and of buffers that the runtime's front end takes.
-pub(super) fn rust_bytes(spec: &Spec) -> (usize, usize) {
-    let tables = Tables::new(spec);
-    let view = tables.view();
-    (tables.bytes(), 4 * view.spectrum_len() + 2 * (view.samples_len() + view.row_len()))
 }
 
 /// The module of a Rust crate that holds the front end's tables.

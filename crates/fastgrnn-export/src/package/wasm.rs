@@ -1,6 +1,7 @@
 //! WebAssembly: the C core compiled by clang, with a JavaScript module, a page and a test.
 
-use super::{File, PackageContext};
+use super::context::PackageContext;
+use super::parts::File;
 use crate::ExportError;
 use fastgrnn::model::Task;
 use fastgrnn_runtime::int::Meaning;

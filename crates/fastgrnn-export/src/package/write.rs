@@ -1,6 +1,6 @@
 //! Writing a package to a folder, all of it or nothing.
 
-use super::Package;
+use super::parts::Package;
 use crate::ExportError;
 use fastgrnn::files::{sync_folder, write_durably};
 use std::fs;

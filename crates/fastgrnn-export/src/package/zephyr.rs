@@ -1,7 +1,8 @@
 //! A Zephyr module with a sample application.
 
+use super::context::PackageContext;
+use super::parts::File;
 use super::rtos::{self, System};
-use super::{File, PackageContext};
 
 const SYSTEM: System = System {
     layer: include_str!("../templates/rtos/zephyr.c"),

@@ -20,17 +20,17 @@
 mod boards;
 mod costs;
 mod estimate;
-mod facts;
-mod front;
+mod footprint;
+mod front_end;
+mod info;
 mod limits;
-mod load;
 
 pub use boards::Board;
 pub use costs::{CodeBytes, CodeCosts, Costs, CycleCosts, FrontEndCosts};
 pub use estimate::{CodeForm, Estimate, MAX_STRAIGHT_WEIGHTS};
-pub use facts::{
+pub use footprint::Footprint;
+pub use info::{
     BoardInfo, Compiler, Core, Emulator, FlashBuffer, FlashTiming, MemoryMap, Overhead, QemuMachine,
     QemuSystem, Toolchain,
 };
 pub use limits::{Limits, LimitsError};
-pub use load::Footprint;

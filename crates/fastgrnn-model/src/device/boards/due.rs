@@ -1,5 +1,5 @@
 use crate::device::costs::{CodeBytes, CodeCosts, Costs, CycleCosts, FrontEndCosts};
-use crate::device::facts::{
+use crate::device::info::{
     BoardInfo, Compiler, Core, Emulator, FlashBuffer, FlashTiming, MemoryMap, Overhead, QemuMachine, QemuSystem,
     Toolchain,
 };

@@ -3,7 +3,7 @@
 //! To add a board with a core that is already known, write its file and add a line to the list
 //! below. Commands, help texts, estimates and the firmware builder take everything from there.
 
-use super::facts::BoardInfo;
+use super::info::BoardInfo;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 macro_rules! boards {

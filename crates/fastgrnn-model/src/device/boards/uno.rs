@@ -1,5 +1,5 @@
 use crate::device::costs::{CodeBytes, CodeCosts, Costs, CycleCosts};
-use crate::device::facts::{BoardInfo, Compiler, Core, Emulator, Overhead, Toolchain};
+use crate::device::info::{BoardInfo, Compiler, Core, Emulator, Overhead, Toolchain};
 
 /// Arduino Uno.
 ///
