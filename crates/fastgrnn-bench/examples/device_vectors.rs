@@ -109,7 +109,7 @@ fn main() -> Result<(), Failure> {
     for cell in CELLS {
         let smooth = Cell::new(cell.kind, FEATURES, 12);
         let piecewise = Cell { gate: Nonlinearity::QuantSigm, update: Nonlinearity::QuantTanh, ..smooth };
-        let low_rank = Cell { rank_w: Some(3), rank_u: Some(6), ..piecewise };
+        let low_rank = piecewise.clone().with_ranks(Some(3), Some(6));
         let large = Cell { hidden: 24, ..piecewise };
         for (name, cell, kept, grows) in [
             ("dense-smooth", smooth, 1.0, false),

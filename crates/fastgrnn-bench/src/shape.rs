@@ -1,6 +1,6 @@
 //! What is measured: the paper's shapes, and the arithmetic in a training step of each.
 
-use fastgrnn_core::cells::{Cell, CellKind};
+use fastgrnn_core::cells::{Cell, CellKind, MatrixForm};
 use fastgrnn_core::net::Network;
 
 /// Sequences in a batch.
@@ -63,14 +63,13 @@ pub fn flops(net: &Network, steps: usize, batch: usize) -> f64 {
     let product = |rows: usize, cols: usize| 2.0 * (rows * cols) as f64;
     let mut per_step = 0.0;
     for (l, cell) in net.layers.iter().enumerate() {
-        let rows = cell.blocks() * cell.hidden;
-        for (rank, cols, needs_input_gradient) in
-            [(cell.rank_w, cell.input, l > 0), (cell.rank_u, cell.hidden, true)]
-        {
+        for (matrix, needs_input_gradient) in [(cell.w(), l > 0), (cell.u(), true)] {
             let last = if needs_input_gradient { 3.0 } else { 2.0 };
-            per_step += match rank {
-                None => last * product(rows, cols),
-                Some(rank) => 3.0 * product(rows, rank) + last * product(rank, cols),
+            per_step += match matrix.form {
+                MatrixForm::LowRank(rank) => {
+                    3.0 * product(matrix.rows, rank) + last * product(rank, matrix.cols)
+                }
+                form => last * product(matrix.rows, form.terms(matrix.cols)),
             };
         }
     }

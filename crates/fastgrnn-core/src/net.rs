@@ -14,7 +14,7 @@
 //! assert_eq!(layout.view("head.w").unwrap().rows, 10);
 //! ```
 
-use crate::cells::{Cell, CellKind, Param, Role, Scalar, SlowStart, Start};
+use crate::cells::{Cell, CellKind, CellMatrix, MatrixForm, Param, Role, Scalar, SlowStart, Start};
 pub use crate::initial::InitialState;
 use crate::rng::{Rng, stream};
 use serde::{Deserialize, Serialize};
@@ -57,11 +57,11 @@ pub struct Network {
     pub readout: Readout,
 }
 
-/// A network that cannot be.
+/// Why a network description is invalid.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum NetworkError {
     /// No cell.
-    #[error("a network needs at least one layer; give --layers 1 or more")]
+    #[error("a network needs at least one layer, but layers is 0")]
     NoLayer,
     /// A size is 0.
     #[error("layer {layer}: {what} is 0; it must be at least 1")]
@@ -89,6 +89,35 @@ pub enum NetworkError {
         cols: usize,
         /// The largest possible rank.
         max: usize,
+    },
+    /// A W that is not square cannot be diagonal.
+    #[error(
+        "layer {layer}: form_w diagonal needs as many units as inputs, but there are {hidden} units and \
+         {input} inputs"
+    )]
+    Diagonal {
+        /// Index of the layer.
+        layer: usize,
+        /// Features that it reads.
+        input: usize,
+        /// Its units.
+        hidden: usize,
+    },
+    /// A layer without W.
+    #[error("layer {layer}: form_w none: a layer must read its input")]
+    NoInput {
+        /// Index of the layer.
+        layer: usize,
+    },
+    /// A U for a cell that does not read `U·h`.
+    #[error("layer {layer}: form_u {form}: a {cell} has no matrix U; its form_u is none")]
+    NoRecurrence {
+        /// Index of the layer.
+        layer: usize,
+        /// The form that was given.
+        form: MatrixForm,
+        /// Which cell.
+        cell: CellKind,
     },
     /// A layer's input is not the width of what feeds it.
     #[error("layer {layer} reads {input} features but the layer below has {below} units")]
@@ -222,17 +251,9 @@ impl Network {
             let below = self.layers[layer - 1].hidden;
             return Err(NetworkError::Mismatch { layer, input: cell.input, below });
         }
-        let rows = cell.blocks() * cell.hidden;
-        for (matrix, rank, cols) in [('w', cell.rank_w, cell.input), ('u', cell.rank_u, cell.hidden)] {
-            match rank {
-                Some(0) => return Err(NetworkError::Zero { layer, what: "a rank" }),
-                Some(rank) if rank > rows.min(cols) => {
-                    return Err(NetworkError::Rank { layer, matrix, rank, rows, cols, max: rows.min(cols) });
-                }
-                _ => {}
-            }
-        }
-        for p in cell.kind.declaration().pointwise.iter().filter(|p| p.through_sigmoid) {
+        check_form(layer, cell, &cell.w())?;
+        check_form(layer, cell, &cell.u())?;
+        for (_, p) in cell.kind.declaration().scalars() {
             match cell.scalars.mode(p.name) {
                 Scalar::Tied if !(cell.kind == CellKind::FastRnn && p.name == "beta") => {
                     return Err(NetworkError::Tied { layer, scalar: p.name, cell: cell.kind });
@@ -289,6 +310,25 @@ impl Network {
     }
 }
 
+/// Checks the form of W or U of a layer.
+fn check_form(layer: usize, cell: &Cell, m: &CellMatrix) -> Result<(), NetworkError> {
+    let (matrix, rows, cols) = (m.letter, m.rows, m.cols);
+    if matrix == 'u' && m.form != MatrixForm::Absent && !cell.kind.declaration().reads_state {
+        return Err(NetworkError::NoRecurrence { layer, form: m.form, cell: cell.kind });
+    }
+    match m.form {
+        MatrixForm::LowRank(0) => Err(NetworkError::Zero { layer, what: "a rank" }),
+        MatrixForm::LowRank(rank) if rank > rows.min(cols) => {
+            Err(NetworkError::Rank { layer, matrix, rank, rows, cols, max: rows.min(cols) })
+        }
+        MatrixForm::Diagonal if cols != cell.hidden => {
+            Err(NetworkError::Diagonal { layer, input: cols, hidden: cell.hidden })
+        }
+        MatrixForm::Absent if matrix == 'w' => Err(NetworkError::NoInput { layer }),
+        _ => Ok(()),
+    }
+}
+
 /// Most layers that a network or a model file may have.
 pub const MAX_LAYERS: usize = 64;
 /// Most features, units or outputs: it keeps the number of parameters far from overflow.
@@ -319,6 +359,32 @@ mod tests {
             error.to_string(),
             "layer 0: rank_w 12 is larger than the 80 x 9 matrix allows; use a rank of at most 9, or leave it out for full rank"
         );
+    }
+
+    #[test]
+    fn forms_that_a_layer_cannot_have_are_named() {
+        let check = |cell: Cell, w, u| Network::new(vec![cell.with_forms(w, u)], 2).check();
+        let (full, diagonal, none) = (MatrixForm::Full, MatrixForm::Diagonal, MatrixForm::Absent);
+        let cell = || Cell::new(CellKind::Gru, 4, 6);
+        assert_eq!(
+            check(cell(), diagonal, full),
+            Err(NetworkError::Diagonal { layer: 0, input: 4, hidden: 6 })
+        );
+        assert_eq!(check(cell(), none, full), Err(NetworkError::NoInput { layer: 0 }));
+        for (w, u) in [(full, diagonal), (full, none), (MatrixForm::LowRank(3), diagonal)] {
+            assert_eq!(check(cell(), w, u), Ok(()));
+        }
+        assert_eq!(check(Cell { input: 6, ..cell() }, diagonal, diagonal), Ok(()));
+    }
+
+    #[test]
+    fn a_diagonal_starts_with_signs() {
+        let cell = Cell::new(CellKind::FastGrnn, 3, 64).with_forms(MatrixForm::Full, MatrixForm::Diagonal);
+        let net = Network::new(vec![cell], 2);
+        let params = net.start(Start::Slow, 20, 1);
+        let u = &params[net.layout().view("layer0.u").unwrap().range()];
+        assert!(u.iter().all(|v| v.abs() == 0.7));
+        assert!(u.iter().any(|v| *v > 0.0) && u.iter().any(|v| *v < 0.0));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! A training step allocates nothing once its buffers have grown, on any thread.
 
 use fastgrnn_core::batch::{Batch, Targets, Teacher};
-use fastgrnn_core::cells::{CELLS, Cell, Start};
+use fastgrnn_core::cells::{CELLS, Cell, MatrixForm, Start};
 use fastgrnn_core::net::Network;
 use fastgrnn_core::rng::Rng;
 use fastgrnn_engine::engine::{Engine, Loss};
@@ -51,12 +51,18 @@ fn a_warm_training_step_allocates_nothing() {
     batches[1].soft = vec![0.25; 160];
     batches[1].teacher = Teacher { rows: vec![0.25; 160], weight: 0.5, temperature: 2.0 };
     for declaration in CELLS {
-        for rank in [None, Some(3)] {
-            let layers = vec![
-                Cell::new(declaration.kind, 3, 20).with_ranks(rank, rank),
-                Cell::new(declaration.kind, 20, 12).with_ranks(rank, rank),
-            ];
-            let net = Network::new(layers, 4);
+        for form in [MatrixForm::Full, MatrixForm::LowRank(3), MatrixForm::Diagonal] {
+            let layers = [(3, 20), (20, 20)].map(|(input, hidden)| {
+                let mut cell = Cell::new(declaration.kind, input, hidden);
+                if input == hidden || form != MatrixForm::Diagonal {
+                    cell.form_w = form;
+                }
+                if declaration.reads_state {
+                    cell.form_u = form;
+                }
+                cell
+            });
+            let net = Network::new(layers.to_vec(), 4);
             let params = net.start(Start::default(), 20, 0);
             let mut gradient = vec![0.0; params.len()];
             let mut engine = Engine::new(&net, 2).unwrap();
@@ -72,7 +78,7 @@ fn a_warm_training_step_allocates_nothing() {
             let before = ALLOCATIONS.load(Ordering::Relaxed);
             steps(50);
             let allocated = ALLOCATIONS.load(Ordering::Relaxed) - before;
-            assert_eq!(allocated, 0, "{} of rank {rank:?}", declaration.name);
+            assert_eq!(allocated, 0, "{} of form {form}", declaration.name);
         }
     }
 }

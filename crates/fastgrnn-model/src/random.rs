@@ -23,7 +23,7 @@
 use crate::model::{Model, Task};
 use crate::quantize::{IntegerModel, Options, QuantizeError, check_form, kept_entries, quantize};
 use fastgrnn_core::batch::Batch;
-use fastgrnn_core::cells::{Cell, Nonlinearity, Role, SlowStart, Start};
+use fastgrnn_core::cells::{Cell, MatrixForm, Nonlinearity, NonlinearityF64, Role, SlowStart, Start};
 use fastgrnn_core::net::{InitialState, Layout, Network, NetworkError, View};
 use fastgrnn_core::rng::{Rng, stream};
 use fastgrnn_data::data::{Normalize, Normalizer, RandomWalks, Sequences};
@@ -98,6 +98,16 @@ pub enum RandomError {
         /// What was asked for.
         value: f64,
     },
+    /// A fraction of a matrix that is stored whole.
+    #[error("--{key} {value}: the form of this matrix is {form}, which is stored whole")]
+    Sparse {
+        /// The flag.
+        key: &'static str,
+        /// What was asked for.
+        value: f64,
+        /// The form of the matrix.
+        form: MatrixForm,
+    },
     /// No such network.
     #[error(transparent)]
     Network(#[from] NetworkError),
@@ -109,7 +119,11 @@ pub enum RandomError {
 impl RandomModel {
     /// A dense model of one layer, with the nonlinearities that integers compute without a table.
     pub fn new(cell: Cell, classes: usize, steps: usize) -> Self {
-        let cell = cell.with_nonlinearities(Nonlinearity::QuantSigm, Nonlinearity::QuantTanh);
+        let update = match cell.kind.declaration().update {
+            Nonlinearity::Tanh => Nonlinearity::QuantTanh,
+            update => update,
+        };
+        let cell = cell.with_nonlinearities(Nonlinearity::QuantSigm, update);
         Self { cell, layers: 1, kept_w: 1.0, kept_u: 1.0, kept_head: 1.0, classes, steps, seed: 0 }
     }
 
@@ -131,6 +145,13 @@ impl RandomModel {
         {
             if !(value > 0.0 && value <= 1.0) {
                 return Err(RandomError::Kept { key, value });
+            }
+        }
+        for (key, kept, form) in
+            [("sparsity-w", self.kept_w, self.cell.form_w), ("sparsity-u", self.kept_u, self.cell.form_u)]
+        {
+            if kept < 1.0 && !form.can_be_sparse() {
+                return Err(RandomError::Sparse { key, value: kept, form });
             }
         }
         let above = Cell { input: self.cell.hidden, ..self.cell.clone() };
@@ -250,19 +271,24 @@ impl RandomModel {
     /// What `train` would have been asked for.
     fn recipe(&self) -> Map<String, Value> {
         let cell = &self.cell;
-        let rank = |rank: Option<usize>| rank.map_or(json!("full"), |rank| json!(rank));
+        let rank = |form: MatrixForm| form.rank().map_or(json!("full"), |rank| json!(rank));
         let mut recipe = Map::new();
         let mut set = |key: &str, value: Value| recipe.insert(key.into(), value);
         set("cell", json!(cell.kind));
         set("hidden", json!(cell.hidden));
         set("layers", json!(self.layers));
-        set("rank-w", rank(cell.rank_w));
-        set("rank-u", rank(cell.rank_u));
+        set("rank-w", rank(cell.form_w));
+        set("rank-u", rank(cell.form_u));
+        for (key, form) in [("form-w", cell.form_w), ("form-u", cell.form_u)] {
+            if !form.can_be_sparse() {
+                set(key, json!(form));
+            }
+        }
         set("sparsity-w", json!(self.kept_w));
         set("sparsity-u", json!(self.kept_u));
         set("sparsity-head", json!(self.kept_head));
         set("update", json!(cell.update));
-        if cell.kind.declaration().gated {
+        if cell.kind.declaration().gated() {
             set("gate", json!(cell.gate));
         }
         recipe

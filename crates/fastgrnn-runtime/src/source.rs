@@ -12,7 +12,10 @@ macro_rules! files {
 
 /// Path in the crate, and bytes, of every file but `Cargo.toml`.
 pub const FILES: &[(&str, &[u8])] = files![
+    "src/cells.rs",
     "src/lib.rs",
+    "src/matrix_form.rs",
+    "src/nonlinearity.rs",
     "src/source.rs",
     "src/audio/fft.rs",
     "src/audio/frame.rs",

@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 use fastgrnn_core::batch::{Batch, Targets};
-use fastgrnn_core::cells::{CELLS, Cell, CellKind, Nonlinearity, Role};
+use fastgrnn_core::cells::{CELLS, Cell, CellKind, MatrixForm, Nonlinearity, Role};
 use fastgrnn_core::net::{Network, Readout};
 use fastgrnn_core::rng::Rng;
 use fastgrnn_engine::engine::Loss;
@@ -17,7 +17,7 @@ pub fn kinds() -> impl Iterator<Item = CellKind> {
 
 /// The pairs of gate and update nonlinearity that make a difference to `kind`.
 pub fn nonlinearities(kind: CellKind) -> Vec<(Nonlinearity, Nonlinearity)> {
-    let gates = if kind.declaration().gated { &Nonlinearity::ALL[..] } else { &[Nonlinearity::Sigmoid] };
+    let gates = if kind.declaration().gated() { &Nonlinearity::ALL[..] } else { &[Nonlinearity::Sigmoid] };
     gates.iter().flat_map(|&gate| Nonlinearity::ALL.map(|update| (gate, update))).collect()
 }
 
@@ -29,12 +29,43 @@ pub fn network(
     outputs: usize,
     readout: Readout,
 ) -> Network {
+    let forms = (MatrixForm::of_rank(rank_w), MatrixForm::of_rank(rank_u));
+    network_of_forms(cell, layers, forms, outputs, readout)
+}
+
+/// The forms of W and U that tests go through, besides full and low-rank ones.
+pub const FORMS: [(MatrixForm, MatrixForm); 5] = [
+    (MatrixForm::Full, MatrixForm::Diagonal),
+    (MatrixForm::Full, MatrixForm::Absent),
+    (MatrixForm::LowRank(2), MatrixForm::Diagonal),
+    (MatrixForm::Diagonal, MatrixForm::Diagonal),
+    (MatrixForm::Diagonal, MatrixForm::LowRank(3)),
+];
+
+/// Like [`network`], with given forms. A W that is not square is full instead of diagonal, and a U
+/// that the cell does not have stays absent.
+pub fn network_of_forms(
+    cell: &Cell,
+    layers: usize,
+    (form_w, form_u): (MatrixForm, MatrixForm),
+    outputs: usize,
+    readout: Readout,
+) -> Network {
+    let cut = |form: MatrixForm, rows: usize, cols: usize| match form {
+        MatrixForm::LowRank(rank) => MatrixForm::LowRank(rank.min(rows).min(cols)),
+        form => form,
+    };
     let cells = (0..layers).map(|l| {
         let mut cell = cell.clone();
         cell.input = if l == 0 { cell.input } else { cell.hidden };
         let rows = cell.blocks() * cell.hidden;
-        cell.rank_w = rank_w.map(|r| r.min(rows).min(cell.input));
-        cell.rank_u = rank_u.map(|r| r.min(cell.hidden));
+        cell.form_w = cut(form_w, rows, cell.input);
+        if cell.form_w == MatrixForm::Diagonal && cell.input != cell.hidden {
+            cell.form_w = MatrixForm::Full;
+        }
+        if cell.kind.declaration().reads_state {
+            cell.form_u = cut(form_u, rows, cell.hidden);
+        }
         cell
     });
     let net = Network { layers: cells.collect(), outputs, readout };

@@ -64,7 +64,7 @@ fn every_cell(board: Board) {
     for (i, cell) in CELLS.iter().enumerate() {
         let smooth = Cell::new(cell.kind, FEATURES, 9);
         let piecewise = Cell { gate: Nonlinearity::QuantSigm, update: Nonlinearity::QuantTanh, ..smooth };
-        let low_rank = Cell { rank_w: Some(2), rank_u: Some(4), ..piecewise };
+        let low_rank = piecewise.clone().with_ranks(Some(2), Some(4));
         let model = model(vec![if i % 2 == 0 { low_rank } else { smooth }], i as u64);
         let optimize = if i % 3 == 0 { Optimize::Speed } else { Optimize::Size };
         agrees(board, &model, optimize, cell.name);

@@ -66,10 +66,9 @@ fn describe(any: &AnyModel, rows: &[TensorRow]) -> String {
 fn about(any: &AnyModel) -> Vec<(&'static str, String)> {
     let model = any.float();
     let first = &model.network.layers[0];
-    let rank = |r: Option<usize>| r.map_or("full".to_owned(), |r| r.to_string());
     let declaration = first.kind.declaration();
     let mut nonlinearities = format!("update {}", first.update);
-    if declaration.gated {
+    if declaration.gated() {
         nonlinearities = format!("gate {}, {nonlinearities}", first.gate);
     }
     let outputs = match model.labels() {
@@ -83,11 +82,11 @@ fn about(any: &AnyModel) -> Vec<(&'static str, String)> {
         (
             "layers",
             format!(
-                "{} of {} units, rank of W {}, of U {}",
+                "{} of {} units, W {}, U {}",
                 model.network.layers.len(),
                 first.hidden,
-                rank(first.rank_w),
-                rank(first.rank_u)
+                first.form_w,
+                first.form_u
             ),
         ),
         ("input", format!("{} features a step{features}", model.network.input())),

@@ -64,7 +64,7 @@ fn scale_text(model: &IntegerModel) -> String {
     for (i, layer) in model.network.layers.iter().enumerate() {
         let s = &layer.shifts;
         text.push_str(&format!("; layer {i}: sums {}, state {}", s.sums, s.state));
-        if layer.cell.kind == fastgrnn::cells::CellKind::Lstm {
+        if layer.cell.state_len() > layer.cell.hidden {
             text.push_str(&format!(", memory {}", s.memory));
         }
     }

@@ -65,7 +65,7 @@ fn spec(args: &NewArgs) -> anyhow::Result<RandomModel> {
     spec.kept_head = args.sparsity_head;
     spec.seed = args.seed;
     if let Some(gate) = args.gate {
-        if !args.cell.declaration().gated {
+        if !args.cell.declaration().gated() {
             return Err(misuse(format!("--gate {gate}: a {} has no gate; leave it out", args.cell)));
         }
         spec.cell.gate = gate;

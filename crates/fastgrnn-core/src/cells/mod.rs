@@ -1,12 +1,12 @@
-//! What each recurrent cell is, declared once.
+//! A cell with its sizes and choices: one layer of a network.
 //!
-//! A [`Declaration`] names a cell's stacked matrix blocks and its other parameters; layouts, sizes,
-//! checks, help and file names derive from it. The computations are elsewhere: the scalar f64
-//! version in [`reference`](fastgrnn_engine::reference), the fast one in [`engine`](fastgrnn_engine::engine).
+//! What each cell *is* (blocks, parameters, names, codes) is declared once, in
+//! [`fastgrnn_runtime::cells`], and re-exported here. A [`Cell`] adds the sizes, the forms of W and U,
+//! nonlinearities and scalar modes; parameter layouts, sizes and checks derive from the two. The
+//! computations are elsewhere: the scalar f64 version and the fast one in `fastgrnn-engine`.
 //!
-//! All cells share one shape. `a = W·x + U·h` gives `blocks` stacked vectors of `hidden` entries;
-//! W and U may be low-rank (`W = W1·W2ᵀ`, `U = U1·U2ᵀ`, one factorisation for the whole stack);
-//! an element-wise rule makes the next state from them.
+//! `a = W·x + U·h` gives `blocks` stacked vectors of `hidden` entries; a [`MatrixForm`] says how W and U
+//! are made from parameters (full, low-rank, diagonal, none); an element-wise rule makes the next state.
 //!
 //! ```
 //! use fastgrnn_core::cells::{Cell, CellKind};
@@ -15,215 +15,17 @@
 //! assert_eq!(names, ["w1", "w2", "u1", "u2", "b_z", "b_h", "zeta", "nu"]);
 //! ```
 mod nonlinearity;
-mod runtime;
 mod start;
 
-pub use nonlinearity::Nonlinearity;
+pub use fastgrnn_runtime::cells::{
+    Alphas, CELLS, CellKind, CellShape, Declaration, Pointwise, Scalar, ScalarName, SlowStart, Usage,
+};
+pub use fastgrnn_runtime::{MatrixForm, Nonlinearity};
+pub use nonlinearity::NonlinearityF64;
 pub use start::Start;
 
+use fastgrnn_runtime::float;
 use serde::{Deserialize, Serialize};
-
-/// The recurrent cells.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum CellKind {
-    /// `h' = f(Wx + Uh + b)`
-    Rnn,
-    /// `h̃ = f(Wx + Uh + b)`, `h' = α·h̃ + β·h`
-    #[serde(rename = "fastrnn")]
-    FastRnn,
-    /// FastRNN with a vector α and `β = ζ(1−α) + ν`
-    #[serde(rename = "fastrnn-vector")]
-    FastRnnVector,
-    /// `z = g(Wx + Uh + b_z)`, `h̃ = f(Wx + Uh + b_h)`, `h' = (ζ(1−z) + ν)⊙h̃ + z⊙h`
-    #[serde(rename = "fastgrnn")]
-    FastGrnn,
-    /// `z = g(W_z x + U_z h + b_z)`, `h̃ = f(W_h x + U_h h + b_h)`, `h' = z⊙h + (1−z)⊙h̃`
-    Ugrnn,
-    /// `r, z = g(…)`, `n = f(W_n x + b_n + r⊙(U_n h + b_hn))`, `h' = (1−z)⊙n + z⊙h`
-    Gru,
-    /// `i, f, o = g(…)`, `c̃ = u(…)`, `c' = f⊙c + i⊙c̃`, `h' = o⊙u(c')`
-    Lstm,
-}
-
-/// One declared parameter besides the matrices W and U.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Pointwise {
-    /// Its name in layouts and files.
-    pub name: &'static str,
-    /// `hidden` entries, or one.
-    pub is_vector: bool,
-    /// The cell uses `sigmoid(stored)`, which keeps the value in (0, 1).
-    pub through_sigmoid: bool,
-    /// What is stored at [`Start::Authors`].
-    pub authors: f32,
-    /// What is stored at [`Start::Slow`].
-    pub slow: SlowStart,
-}
-
-/// Where a parameter begins at [`Start::Slow`], for sequences of T steps.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum SlowStart {
-    /// At this value.
-    Value(f32),
-    /// So that its gate keeps a share `1 − 1/u` of the state, u uniform in (1.5, T) for each unit.
-    Keep,
-    /// So that its gate admits what the keeping one of the same unit forgets, `1/u`.
-    Admit,
-    /// So that its sigmoid is `8/(8 + T)`.
-    Alpha,
-    /// So that its sigmoid is `1 − 8/(8 + T)`.
-    Beta,
-}
-
-const fn bias(name: &'static str, slow: SlowStart) -> Pointwise {
-    Pointwise { name, is_vector: true, through_sigmoid: false, authors: 1.0, slow }
-}
-
-const fn scalar(name: &'static str, authors: f32, slow: SlowStart) -> Pointwise {
-    Pointwise { name, is_vector: false, through_sigmoid: true, authors, slow }
-}
-
-const ZERO: SlowStart = SlowStart::Value(0.0);
-const ZETA: Pointwise = scalar("zeta", 1.0, SlowStart::Value(1.0));
-const NU: Pointwise = scalar("nu", -4.0, SlowStart::Value(-4.0));
-
-/// Everything about a cell that is not arithmetic.
-#[derive(Clone, Copy, Debug)]
-pub struct Declaration {
-    /// The cell.
-    pub kind: CellKind,
-    /// Its name on the command line and in files.
-    pub name: &'static str,
-    /// Its name in the paper's tables.
-    pub title: &'static str,
-    /// Names of the `hidden`-row blocks stacked in W and U.
-    pub blocks: &'static [&'static str],
-    /// The other parameters, in layout order.
-    pub pointwise: &'static [Pointwise],
-    /// Whether the cell has a gate, and so a gate nonlinearity.
-    pub gated: bool,
-    /// The step, for people.
-    pub equation: &'static str,
-}
-
-/// All cells, in the order in which the paper introduces them.
-pub const CELLS: &[Declaration] = &[
-    Declaration {
-        kind: CellKind::Rnn,
-        name: "rnn",
-        title: "RNN",
-        blocks: &["h"],
-        pointwise: &[bias("b", ZERO)],
-        gated: false,
-        equation: "h' = f(W x + U h + b)",
-    },
-    Declaration {
-        kind: CellKind::FastRnn,
-        name: "fastrnn",
-        title: "FastRNN",
-        blocks: &["h"],
-        pointwise: &[
-            bias("b", ZERO),
-            scalar("alpha", -3.0, SlowStart::Alpha),
-            scalar("beta", 3.0, SlowStart::Beta),
-        ],
-        gated: false,
-        equation: "c = f(W x + U h + b); h' = alpha c + beta h",
-    },
-    Declaration {
-        kind: CellKind::FastRnnVector,
-        name: "fastrnn-vector",
-        title: "FastRNN-vector",
-        blocks: &["h"],
-        pointwise: &[
-            bias("b", ZERO),
-            Pointwise { is_vector: true, ..scalar("alpha", -3.0, SlowStart::Alpha) },
-            // ζ + ν = 1, so that β starts at about 1 − α.
-            scalar("zeta", 1.0, SlowStart::Value(4.0)),
-            NU,
-        ],
-        gated: false,
-        equation: "c = f(W x + U h + b); h' = alpha * c + (zeta (1 - alpha) + nu) * h",
-    },
-    Declaration {
-        kind: CellKind::FastGrnn,
-        name: "fastgrnn",
-        title: "FastGRNN",
-        blocks: &["h"],
-        pointwise: &[bias("b_z", SlowStart::Keep), bias("b_h", ZERO), ZETA, NU],
-        gated: true,
-        equation: "a = W x + U h; z = g(a + b_z); c = f(a + b_h); h' = (zeta (1 - z) + nu) * c + z * h",
-    },
-    Declaration {
-        kind: CellKind::Ugrnn,
-        name: "ugrnn",
-        title: "UGRNN",
-        blocks: &["z", "h"],
-        pointwise: &[bias("b_z", SlowStart::Keep), bias("b_h", ZERO)],
-        gated: true,
-        equation: "z = g(W_z x + U_z h + b_z); c = f(W_h x + U_h h + b_h); h' = z * h + (1 - z) * c",
-    },
-    Declaration {
-        kind: CellKind::Gru,
-        name: "gru",
-        title: "GRU",
-        blocks: &["r", "z", "n"],
-        pointwise: &[bias("b_r", ZERO), bias("b_z", SlowStart::Keep), bias("b_n", ZERO), bias("b_hn", ZERO)],
-        gated: true,
-        equation: "r, z = g(W x + U h + b); n = f(W_n x + b_n + r * (U_n h + b_hn)); h' = (1 - z) * n + z * h",
-    },
-    Declaration {
-        kind: CellKind::Lstm,
-        name: "lstm",
-        title: "LSTM",
-        blocks: &["i", "f", "g", "o"],
-        pointwise: &[
-            bias("b_i", SlowStart::Admit),
-            bias("b_f", SlowStart::Keep),
-            bias("b_g", ZERO),
-            bias("b_o", ZERO),
-        ],
-        gated: true,
-        equation: "i, f, o = g(W x + U h + b); c~ = u(W_g x + U_g h + b_g); c' = f * c + i * c~; h' = o * u(c')",
-    },
-];
-
-impl CellKind {
-    /// The declaration of this cell.
-    pub fn declaration(self) -> &'static Declaration {
-        &CELLS[self as usize]
-    }
-
-    /// The name on the command line and in files.
-    pub fn name(self) -> &'static str {
-        self.declaration().name
-    }
-
-    /// The cell called `name`.
-    pub fn from_name(name: &str) -> Option<Self> {
-        CELLS.iter().find(|d| d.name == name).map(|d| d.kind)
-    }
-}
-
-impl std::fmt::Display for CellKind {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-/// How one of α, β, ζ, ν gets its value.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Scalar {
-    /// Trained, through the sigmoid.
-    #[default]
-    Learnt,
-    /// Held at this value, which may be 0 or 1 exactly; not stored with the parameters.
-    Fixed(f32),
-    /// `β = 1 − α`; only for FastRNN's β.
-    Tied,
-}
 
 /// The mode of each of α, β, ζ, ν; those a cell does not have are ignored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -262,10 +64,10 @@ pub struct Cell {
     pub input: usize,
     /// Entries of the state.
     pub hidden: usize,
-    /// Rank of W, or full.
-    pub rank_w: Option<usize>,
-    /// Rank of U, or full.
-    pub rank_u: Option<usize>,
+    /// The form of W.
+    pub form_w: MatrixForm,
+    /// The form of U.
+    pub form_u: MatrixForm,
     /// Nonlinearity of the gates.
     pub gate: Nonlinearity,
     /// Nonlinearity of the update.
@@ -275,10 +77,10 @@ pub struct Cell {
     pub scalars: Scalars,
 }
 
-/// What a parameter is, for those who walk a layout without knowing cells.
+/// What a parameter is, for code that walks a layout without knowing cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// A matrix or factor: may be decayed, projected to sparsity, quantised to bytes.
+    /// A matrix or factor: may be decayed and is quantised to bytes.
     Weight,
     /// A bias vector.
     Bias,
@@ -301,25 +103,66 @@ pub struct Param {
     pub pointwise: Option<Pointwise>,
 }
 
+/// W or U of a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CellMatrix {
+    /// `'w'` or `'u'`.
+    pub letter: char,
+    /// The parameterisation.
+    pub form: MatrixForm,
+    /// Rows: the blocks stacked.
+    pub rows: usize,
+    /// Columns: the features or states that it reads.
+    pub cols: usize,
+}
+
+impl CellMatrix {
+    /// Its parameter tensors.
+    ///
+    /// Full: `w` is `rows × cols`. Low rank: `w1` is `rows × rank`, `w2` is `cols × rank`. Diagonal:
+    /// `w` is `rows × 1`, the diagonals of the blocks. Absent: none. U likewise.
+    pub fn params(&self) -> Vec<Param> {
+        let names = if self.letter == 'w' { ["w", "w1", "w2"] } else { ["u", "u1", "u2"] };
+        let weight = |name, rows, cols| Param { name, rows, cols, role: Role::Weight, pointwise: None };
+        match self.form {
+            MatrixForm::Full => vec![weight(names[0], self.rows, self.cols)],
+            MatrixForm::LowRank(rank) => {
+                vec![weight(names[1], self.rows, rank), weight(names[2], self.cols, rank)]
+            }
+            MatrixForm::Diagonal => vec![weight(names[0], self.rows, 1)],
+            MatrixForm::Absent => Vec::new(),
+        }
+    }
+}
+
 impl Cell {
-    /// A full-rank cell with sigmoid gates, tanh update and learnt scalars.
+    /// A cell with full matrices, the nonlinearities of its declaration and learnt scalars.
     pub fn new(kind: CellKind, input: usize, hidden: usize) -> Self {
+        let declaration = kind.declaration();
         Self {
             kind,
             input,
             hidden,
-            rank_w: None,
-            rank_u: None,
-            gate: Nonlinearity::Sigmoid,
-            update: Nonlinearity::Tanh,
+            form_w: MatrixForm::Full,
+            form_u: if declaration.reads_state { MatrixForm::Full } else { MatrixForm::Absent },
+            gate: declaration.gate,
+            update: declaration.update,
             scalars: Scalars::default(),
         }
     }
 
-    /// The same cell with these ranks of W and U.
+    /// The same cell with these ranks of W and U. A U that the cell does not have stays absent.
     pub fn with_ranks(mut self, rank_w: Option<usize>, rank_u: Option<usize>) -> Self {
-        self.rank_w = rank_w;
-        self.rank_u = rank_u;
+        self.form_w = MatrixForm::of_rank(rank_w);
+        if self.kind.declaration().reads_state {
+            self.form_u = MatrixForm::of_rank(rank_u);
+        }
+        self
+    }
+
+    /// The same cell with these forms of W and U.
+    pub fn with_forms(mut self, form_w: MatrixForm, form_u: MatrixForm) -> Self {
+        (self.form_w, self.form_u) = (form_w, form_u);
         self
     }
 
@@ -332,39 +175,71 @@ impl Cell {
 
     /// Entries of the state: h, and for an LSTM c after it.
     pub fn state_len(&self) -> usize {
-        if self.kind == CellKind::Lstm { 2 * self.hidden } else { self.hidden }
+        self.kind.shape().states * self.hidden
     }
 
     /// Number of `hidden`-row blocks stacked in W and U.
     pub fn blocks(&self) -> usize {
-        self.kind.declaration().blocks.len()
+        self.kind.shape().blocks
     }
 
-    /// The parameter tensors in layout order: W's, U's, then the declared others.
-    ///
-    /// Full rank: `w` is `blocks·hidden × input`. Low rank: `w1` is `blocks·hidden × rank`, `w2`
-    /// is `input × rank`. U likewise with `hidden` for `input`.
+    /// W.
+    pub fn w(&self) -> CellMatrix {
+        let rows = self.blocks() * self.hidden;
+        CellMatrix { letter: 'w', form: self.form_w, rows, cols: self.input }
+    }
+
+    /// U.
+    pub fn u(&self) -> CellMatrix {
+        let rows = self.blocks() * self.hidden;
+        CellMatrix { letter: 'u', form: self.form_u, rows, cols: self.hidden }
+    }
+
+    /// Whether a nonlinearity of the cell reads the table of integer models.
+    pub fn reads_table(&self) -> bool {
+        self.update.reads_table() || (self.kind.declaration().gated() && self.gate.reads_table())
+    }
+
+    /// The parameter tensors in layout order: W's, U's (see [`CellMatrix::params`]), then the declared
+    /// others.
     pub fn params(&self) -> Vec<Param> {
-        let mut params = Vec::new();
-        let stacked = self.blocks() * self.hidden;
-        let weight = |name, rows, cols| Param { name, rows, cols, role: Role::Weight, pointwise: None };
-        match self.rank_w {
-            None => params.push(weight("w", stacked, self.input)),
-            Some(r) => params.extend([weight("w1", stacked, r), weight("w2", self.input, r)]),
-        }
-        match self.rank_u {
-            None => params.push(weight("u", stacked, self.hidden)),
-            Some(r) => params.extend([weight("u1", stacked, r), weight("u2", self.hidden, r)]),
-        }
+        let mut params = self.w().params();
+        params.extend(self.u().params());
         for p in self.kind.declaration().pointwise {
-            if p.through_sigmoid && self.scalars.mode(p.name) != Scalar::Learnt {
+            if p.through_sigmoid() && self.scalars.mode(p.name) != Scalar::Learnt {
                 continue;
             }
             let rows = if p.is_vector { self.hidden } else { 1 };
-            let role = if p.through_sigmoid { Role::Raw } else { Role::Bias };
+            let role = if p.through_sigmoid() { Role::Raw } else { Role::Bias };
             params.push(Param { name: p.name, rows, cols: 1, role, pointwise: Some(*p) });
         }
         params
+    }
+}
+
+/// A cell as the device runtime describes it.
+///
+/// ```
+/// use fastgrnn_core::cells::{Cell, CellKind};
+/// let shape: fastgrnn_runtime::float::Shape = (&Cell::new(CellKind::Gru, 3, 8)).into();
+/// assert_eq!((shape.input, shape.hidden), (3, 8));
+/// ```
+impl From<&Cell> for float::Shape {
+    fn from(cell: &Cell) -> Self {
+        let Scalars { alpha, beta, zeta, nu } = cell.scalars;
+        Self {
+            kind: cell.kind,
+            input: cell.input,
+            hidden: cell.hidden,
+            w: cell.form_w,
+            u: cell.form_u,
+            gate: cell.gate,
+            update: cell.update,
+            alpha,
+            beta,
+            zeta,
+            nu,
+        }
     }
 }
 
@@ -373,11 +248,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn declarations_are_indexed_by_kind() {
+    fn kinds_and_nonlinearities_are_stored_by_their_names() {
         for d in CELLS {
-            assert_eq!(d.kind.declaration().name, d.name);
-            assert_eq!(CellKind::from_name(d.name), Some(d.kind));
             assert_eq!(serde_json::to_value(d.kind).unwrap(), d.name);
         }
+        for f in Nonlinearity::ALL {
+            assert_eq!(serde_json::to_value(f).unwrap(), f.name());
+        }
+    }
+
+    #[test]
+    fn matrix_forms_are_stored_by_name_or_rank() {
+        let forms = [MatrixForm::Full, MatrixForm::LowRank(5), MatrixForm::Diagonal, MatrixForm::Absent];
+        let text = serde_json::to_string(&forms).unwrap();
+        assert_eq!(text, r#"["full",5,"diagonal","none"]"#);
+        assert_eq!(serde_json::from_str::<[MatrixForm; 4]>(&text).unwrap(), forms);
+        for wrong in ["\"low-rank\"", "-1", "null", "1.5"] {
+            assert!(serde_json::from_str::<MatrixForm>(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_diagonal_has_one_entry_a_row_and_an_absent_matrix_has_none() {
+        let cell = Cell::new(CellKind::Gru, 4, 6).with_forms(MatrixForm::Full, MatrixForm::Diagonal);
+        let shapes: Vec<_> = cell.params().iter().map(|p| (p.name, p.rows, p.cols)).collect();
+        assert_eq!(shapes[..3], [("w", 18, 4), ("u", 18, 1), ("b_r", 6, 1)]);
+        let cell = cell.with_forms(MatrixForm::LowRank(2), MatrixForm::Absent);
+        let names: Vec<_> = cell.params().iter().map(|p| p.name).collect();
+        assert_eq!(names[..3], ["w1", "w2", "b_r"]);
     }
 }

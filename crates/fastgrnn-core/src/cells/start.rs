@@ -1,6 +1,6 @@
 //! Starting values of the parameters.
 
-use super::{Cell, Param, SlowStart};
+use super::{Cell, MatrixForm, NonlinearityF64, Param, SlowStart};
 use crate::rng::Rng;
 use serde::{Deserialize, Serialize};
 
@@ -69,6 +69,10 @@ fn slow(cell: &Cell, param: &Param, steps: usize, rng: &mut Rng, out: &mut [f32]
     let mut keep = || 1.0 - 1.0 / rng.range(1.5, longest);
     let alpha = 8.0 / (8.0 + steps as f64);
     match param.pointwise.map(|p| p.slow) {
+        None if is_diagonal(cell, param) => {
+            // The orthonormal diagonals are those of signs.
+            fill(out, || 0.7 * rng.normal().signum());
+        }
         None => {
             // A stack of gate blocks is a stack of square matrices: each starts orthonormal.
             let block_rows =
@@ -83,6 +87,11 @@ fn slow(cell: &Cell, param: &Param, steps: usize, rng: &mut Rng, out: &mut [f32]
         Some(SlowStart::Alpha) => out.fill(logit(alpha) as f32),
         Some(SlowStart::Beta) => out.fill(logit(1.0 - alpha) as f32),
     }
+}
+
+fn is_diagonal(cell: &Cell, param: &Param) -> bool {
+    let form = if param.name.starts_with('w') { cell.form_w } else { cell.form_u };
+    form == MatrixForm::Diagonal
 }
 
 /// Fills the row-major `rows × cols` matrix with `scale` times orthonormal columns (or rows, if

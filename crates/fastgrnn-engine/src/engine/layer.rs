@@ -4,9 +4,10 @@
 //! rows still running at a step are the first ones: nothing is computed for a sequence that has
 //! ended, and no padding exists that could leak.
 
-use super::plan::{Form, LayerPlan, Matrix, W_BLOCKS};
-use super::pointwise::{self, Backward, Forward, Point};
+use super::diagonal::{DiagonalBackward, DiagonalForward, Diagonals};
+use super::plan::{Evaluation, LayerPlan, Matrix, W_BLOCKS};
 use super::weights::LayerWeights;
+use crate::cells::{self, Backward, Forward, Point};
 use crate::simd::{Buffer, Gemm, Outer, Segment, Simd};
 
 /// Time steps whose weight gradients are computed in one product: the gradient matrix is then
@@ -89,10 +90,10 @@ impl<S: Simd> Layer<'_, S> {
             space.c.reserve(state);
             space.c[..rows * plan.width].fill(0.0);
         }
-        if plan.w.form == Form::Factored {
+        if plan.w.evaluation == Evaluation::Factored {
             space.wx.reserve(total * plan.w.width);
         }
-        if plan.u.form == Form::Factored {
+        if plan.u.evaluation == Evaluation::Factored {
             space.uh.reserve(saved_steps * plan.u.width);
         }
         if training {
@@ -101,10 +102,10 @@ impl<S: Simd> Layer<'_, S> {
             if plan.shape.has_c {
                 space.dc.reserve(rows * plan.width);
             }
-            if plan.u.form == Form::Factored {
+            if plan.u.evaluation == Evaluation::Factored {
                 space.duh.reserve(CHUNK * rows * plan.u.width);
             }
-            if plan.w.form == Form::Factored {
+            if plan.w.evaluation == Evaluation::Factored {
                 space.dwx.reserve(total * plan.w.width);
             }
         }
@@ -125,7 +126,7 @@ impl<S: Simd> Layer<'_, S> {
         let Self { s, plan, weights, steps, input } = self;
         let LayerSpace { h, c, wx, uh, saved, pre, .. } = space;
         let rows = steps.rows;
-        if plan.w.form == Form::Factored {
+        if plan.w.evaluation == Evaluation::Factored {
             steps.for_runs(|t, n| {
                 s.vectorize(Gemm {
                     rows: n,
@@ -142,15 +143,18 @@ impl<S: Simd> Layer<'_, S> {
                 });
             });
         }
-        let (x, x_stride) =
-            if plan.w.form == Form::Factored { (&wx[..], plan.w.width) } else { (input.x, input.stride) };
+        let (x, x_stride) = if plan.w.evaluation == Evaluation::Factored {
+            (&wx[..], plan.w.width)
+        } else {
+            (input.x, input.stride)
+        };
         for (t, &n) in steps.active.iter().enumerate() {
             let kept = if training { t } else { 0 };
             let (before, after) = h.split_at_mut((t + 1) * rows * plan.width);
             let h_prev = &before[t * rows * plan.width..];
             let saved = &mut saved[kept * rows * plan.saved_width()..];
             let mut recurrent = Segment { a: h_prev, stride: plan.width, k: plan.hidden };
-            if plan.u.form == Form::Factored {
+            if plan.u.evaluation == Evaluation::Factored {
                 s.vectorize(Gemm {
                     rows: n,
                     a: &[recurrent],
@@ -166,7 +170,7 @@ impl<S: Simd> Layer<'_, S> {
             let current = Segment { a: &x[t * rows * x_stride..], stride: x_stride, k: plan.w.k };
             // The products ask for the memory that the element-wise rule will write.
             let mut ahead = [&after[..n * plan.width], &saved[..n * plan.saved_width()]];
-            if plan.u.form == Form::Factored {
+            if plan.u.evaluation == Evaluation::Factored {
                 let next = if training && t + 1 < steps.active.len() { (t + 1) * rows } else { 0 };
                 ahead[1] = &uh[next * plan.u.width..(next + n) * plan.u.width];
             }
@@ -175,12 +179,15 @@ impl<S: Simd> Layer<'_, S> {
                 let a = match (group.reads_h, group.reads_x) {
                     (true, true) => &both[..],
                     (true, false) => &both[..1],
-                    _ => &both[1..],
+                    (false, true) => &both[1..],
+                    // Nothing but a diagonal, or nothing at all, reaches these blocks: they are 0.
+                    (false, false) => &[],
                 };
                 let c = &mut pre[group.first * plan.width..];
                 s.vectorize(Gemm { rows: n, a, b: packed, c, c_stride: plan.pre_width(), add: false, ahead });
                 ahead = [&[]; 2];
             }
+            self.add_diagonals(n, h_prev, &x[t * rows * x_stride..], pre);
             let (c_prev, c_next) = if plan.shape.has_c {
                 let (before, after) = c.split_at_mut((t + 1) * rows * plan.width);
                 (&before[t * rows * plan.width..], after)
@@ -189,7 +196,7 @@ impl<S: Simd> Layer<'_, S> {
             };
             let forward =
                 Forward { rows: n, point: self.point(), pre, h_prev, c_prev, saved, h: after, c: c_next };
-            pointwise::forward(*s, plan.cell.kind, forward);
+            cells::forward(*s, plan.cell.kind, forward);
         }
     }
 
@@ -229,16 +236,16 @@ impl<S: Simd> Layer<'_, S> {
                 dpre,
                 grads: &mut grads[plan.grad_point.clone()],
             };
-            pointwise::backward(*s, plan.cell.kind, backward);
+            cells::backward(*s, plan.cell.kind, backward);
 
-            let segments = self.segments(dpre, plan.shape.u_blocks);
+            let segments = self.segments(dpre, &plan.shape.u_blocks);
             let a = &segments[..plan.shape.u_blocks.len()];
             let (b, stride) = (&weights.u.back, plan.width);
             // The products ask for the memory that the step before will read.
             let before = t.saturating_sub(1) * rows;
             let next_saved = &saved[before * plan.saved_width()..(before + n) * plan.saved_width()];
             let next_h = &h[before * plan.width..(before + n) * plan.width];
-            if plan.u.form == Form::Factored {
+            if plan.u.evaluation == Evaluation::Factored {
                 let duh = &mut duh[slot * rows * plan.u.width..];
                 let next_uh = &uh[before * plan.u.width..(before + n) * plan.u.width];
                 s.vectorize(Gemm {
@@ -260,7 +267,18 @@ impl<S: Simd> Layer<'_, S> {
                     add: true,
                     ahead: [next_h, next_uh],
                 });
-            } else {
+            } else if plan.u.evaluation == Evaluation::Diagonal {
+                s.vectorize(DiagonalBackward {
+                    diagonals: self.diagonals(&weights.u.diagonal, &plan.shape.u_blocks),
+                    rows: n,
+                    v: &h[state..],
+                    v_stride: plan.width,
+                    dpre,
+                    dv: dh,
+                    dv_stride: stride,
+                    grads: &mut grads[plan.u.grad_first.clone()],
+                });
+            } else if plan.u.evaluation.is_product() {
                 s.vectorize(Gemm {
                     rows: n,
                     a,
@@ -274,9 +292,11 @@ impl<S: Simd> Layer<'_, S> {
 
             let segments = self.segments(dpre, &W_BLOCKS[..plan.cell.blocks()]);
             let (a, b) = (&segments[..plan.cell.blocks()], &weights.w.back);
-            if plan.w.form == Form::Factored {
+            if plan.w.evaluation == Evaluation::Factored {
                 let c = &mut dwx[t * rows * plan.w.width..];
                 s.vectorize(Gemm { rows: n, a, b, c, c_stride: plan.w.width, add: false, ahead: [&[]; 2] });
+            } else if plan.w.evaluation == Evaluation::Diagonal {
+                self.diagonal_input(t, n, dpre, dx, grads);
             } else if plan.needs_dx {
                 let c = &mut dx[t * rows * input.stride..];
                 s.vectorize(Gemm { rows: n, a, b, c, c_stride: input.stride, add: false, ahead: [&[]; 2] });
@@ -289,9 +309,46 @@ impl<S: Simd> Layer<'_, S> {
                 self.weight_gradients(space, t, (last - t) * rows, grads);
             }
         }
-        if plan.w.form == Form::Factored {
+        if plan.w.evaluation == Evaluation::Factored {
             self.input_gradients(space, dx, grads);
         }
+    }
+
+    fn diagonals<'b>(&'b self, entries: &'b [f32], blocks: &'b [usize]) -> Diagonals<'b> {
+        let LayerPlan { hidden, width, .. } = *self.plan;
+        Diagonals { entries, hidden, blocks, width, stride: self.plan.pre_width() }
+    }
+
+    /// Adds the products with diagonal matrices to `pre`.
+    fn add_diagonals(&self, rows: usize, h: &[f32], x: &[f32], pre: &mut [f32]) {
+        let Self { plan, weights, .. } = self;
+        for (matrix, entries, blocks, v, v_stride) in [
+            (&plan.u, &weights.u.diagonal, &plan.shape.u_blocks[..], h, plan.width),
+            (&plan.w, &weights.w.diagonal, &W_BLOCKS[..plan.cell.blocks()], x, self.input.stride),
+        ] {
+            if matrix.evaluation == Evaluation::Diagonal {
+                let diagonals = self.diagonals(entries, blocks);
+                self.s.vectorize(DiagonalForward { diagonals, rows, v, v_stride, pre });
+            }
+        }
+    }
+
+    /// Gradients of a diagonal W and, where it is wanted, of the input of step `t`.
+    fn diagonal_input(&self, t: usize, rows: usize, dpre: &[f32], dx: &mut [f32], grads: &mut [f32]) {
+        let Self { plan, weights, steps, input, .. } = self;
+        let at = t * steps.rows * input.stride;
+        let dv = if plan.needs_dx { &mut dx[at..at + rows * input.stride] } else { &mut [][..] };
+        dv.fill(0.0);
+        self.s.vectorize(DiagonalBackward {
+            diagonals: self.diagonals(&weights.w.diagonal, &W_BLOCKS[..plan.cell.blocks()]),
+            rows,
+            v: &input.x[at..],
+            v_stride: input.stride,
+            dpre,
+            dv,
+            dv_stride: input.stride,
+            grads: &mut grads[plan.w.grad_first.clone()],
+        });
     }
 
     /// The blocks of `dpre` as the left side of a product.
@@ -309,7 +366,7 @@ impl<S: Simd> Layer<'_, S> {
         let Self { s, plan, steps, input, .. } = self;
         let first = t * steps.rows;
         let h = Segment { a: &space.h[first * plan.width..], stride: plan.width, k: plan.hidden };
-        let read_by_u = if plan.u.form == Form::Factored {
+        let read_by_u = if plan.u.evaluation == Evaluation::Factored {
             s.vectorize(Outer {
                 rows: n,
                 a: h.a,
@@ -325,7 +382,7 @@ impl<S: Simd> Layer<'_, S> {
         } else {
             h
         };
-        let read_by_w = if plan.w.form == Form::Factored {
+        let read_by_w = if plan.w.evaluation == Evaluation::Factored {
             Segment { a: &space.wx[first * plan.w.width..], stride: plan.w.width, k: plan.w.k }
         } else {
             Segment { a: &input.x[first * input.stride..], stride: input.stride, k: plan.w.k }

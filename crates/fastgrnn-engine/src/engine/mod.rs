@@ -16,10 +16,11 @@
 //! assert!(step.loss > 0.0);
 //! ```
 
+mod diagonal;
 mod layer;
 mod loss;
+mod materialise;
 mod plan;
-mod pointwise;
 mod pool;
 mod soft;
 mod tile;

@@ -1,49 +1,87 @@
 //! How a network is computed: which products, of which padded sizes, and where gradients gather.
 
-use super::pointwise::{self, SCALARS, Shape};
+use crate::cells;
 use crate::simd::{Simd, padded};
-use fastgrnn_core::cells::{Cell, Scalar};
+use fastgrnn_core::cells::{Cell, CellMatrix, MatrixForm, Scalar, ScalarName};
 use fastgrnn_core::net::{Layout, Network};
 use std::ops::Range;
 
 /// The blocks of `pre` that W's blocks add to: the first ones, in order.
 pub(super) const W_BLOCKS: [usize; 4] = [0, 1, 2, 3];
 
-/// How W or U is evaluated.
+/// How the product with W or U is evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
-    /// It is stored full-rank.
-    Full,
+pub(super) enum Evaluation {
+    /// As a full matrix, which the parameters are.
+    Direct,
     /// Two products, through the rank.
     Factored,
-    /// The factors are multiplied once a step, then it is used as full-rank. The result is the same
-    /// up to rounding and cheaper where the rank is not small.
-    Merged,
+    /// As a full matrix that is made from the parameters once a training step. For factors the
+    /// result is the same up to rounding and cheaper where the rank is not small.
+    Materialised,
+    /// Element by element, block by block.
+    Diagonal,
+    /// Not at all.
+    Absent,
+}
+
+impl Evaluation {
+    /// Whether a matrix product computes it.
+    pub(super) fn is_product(self) -> bool {
+        matches!(self, Self::Direct | Self::Factored | Self::Materialised)
+    }
 }
 
 /// W or U of a layer: `outputs × inputs`, stacked blocks as rows.
 #[derive(Clone, Debug)]
 pub(super) struct Matrix {
-    pub(super) form: Form,
+    pub(super) form: MatrixForm,
+    pub(super) evaluation: Evaluation,
     pub(super) inputs: usize,
+    /// The rank; 0 unless there are factors.
     pub(super) rank: usize,
-    /// The rank, padded; 0 for full rank.
+    /// The rank, padded.
     pub(super) rank_width: usize,
-    /// Columns that the main product reads: the inputs, or the rank if factored.
+    /// Columns that the main product reads: the inputs, the rank if factored, 0 without a product.
     pub(super) k: usize,
     /// `k`, padded.
     pub(super) width: usize,
-    /// The whole matrix, or its first factor, in the flat buffer.
+    /// The whole matrix, its diagonals or its first factor, in the flat buffer.
     pub(super) first: Range<usize>,
-    /// The second factor in the flat buffer; empty for full rank.
+    /// The second factor in the flat buffer, if there is one.
     pub(super) second: Range<usize>,
-    /// Gradient of the main product's matrix, transposed: `k × pre·width`.
+    /// Gradient of the main product's matrix, transposed: `k × pre·width`. Of diagonals: as they lie.
     pub(super) grad_first: Range<usize>,
     /// Gradient of the second factor if factored: `inputs × width`.
     pub(super) grad_second: Range<usize>,
 }
 
-/// Blocks of `pre` that are computed together because the same inputs reach them.
+/// The shape of a cell's element-wise part.
+#[derive(Clone, Debug)]
+pub(super) struct Shape {
+    /// Blocks of `pre`.
+    pub(super) pre: usize,
+    /// Vectors saved for backward.
+    pub(super) saved: usize,
+    /// The block of `pre` that each block of U adds to; W's blocks are the first ones, in order.
+    pub(super) u_blocks: Vec<usize>,
+    /// Whether there is a cell state beside h.
+    pub(super) has_c: bool,
+}
+
+impl Shape {
+    fn new(cell: &Cell) -> Self {
+        let declared = cell.kind.shape();
+        Self {
+            pre: declared.sums(),
+            saved: cells::saved(cell.kind),
+            u_blocks: (0..declared.blocks).map(|block| declared.place_of_u(block)).collect(),
+            has_c: declared.states > 1,
+        }
+    }
+}
+
+/// Blocks of `pre` that are computed together because the same products reach them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Group {
     pub(super) first: usize,
@@ -143,29 +181,37 @@ impl Plan {
 impl LayerPlan {
     fn new<S: Simd>(cell: &Cell, index: usize, layout: &Layout, grads: &mut Ranges) -> Self {
         let range = |name: &str| layout.view(&format!("layer{index}.{name}")).map(|v| v.range());
-        let shape = pointwise::shape(cell.kind);
+        let shape = Shape::new(cell);
         let width = padded::<S>(cell.hidden);
-        let stacked = cell.blocks() * cell.hidden;
-        let mut matrix = |names: [&str; 3], inputs: usize, rank: Option<usize>, form: Form| {
-            let rank_width = rank.map_or(0, padded::<S>);
-            let k = if form == Form::Factored { rank.unwrap_or(0) } else { inputs };
+        let mut matrix = |of_cell: &CellMatrix, evaluation: Evaluation| {
+            let tensors = of_cell.params();
+            let at = |i: usize| tensors.get(i).and_then(|p| range(p.name)).unwrap_or(0..0);
+            let (rank, inputs) = (of_cell.form.rank().unwrap_or(0), of_cell.cols);
+            let rank_width = padded::<S>(rank);
+            let k = match evaluation {
+                Evaluation::Direct | Evaluation::Materialised => inputs,
+                Evaluation::Factored => rank,
+                Evaluation::Diagonal | Evaluation::Absent => 0,
+            };
+            let entries =
+                if evaluation == Evaluation::Diagonal { of_cell.rows } else { k * shape.pre * width };
+            let of_second = if evaluation == Evaluation::Factored { inputs * rank_width } else { 0 };
             Matrix {
-                form,
+                form: of_cell.form,
+                evaluation,
                 inputs,
-                rank: rank.unwrap_or(0),
+                rank,
                 rank_width,
                 k,
                 width: padded::<S>(k),
-                first: range(names[0]).or_else(|| range(names[1])).expect("a cell has W and U"),
-                second: range(names[2]).unwrap_or(0..0),
-                grad_first: grads.take(k * shape.pre * width),
-                grad_second: grads.take(if form == Form::Factored { inputs * rank_width } else { 0 }),
+                first: at(0),
+                second: at(1),
+                grad_first: grads.take(entries),
+                grad_second: grads.take(of_second),
             }
         };
-        let w_form = form_of_w::<S>(cell.rank_w, cell.input, stacked, index > 0);
-        let w = matrix(["w", "w1", "w2"], cell.input, cell.rank_w, w_form);
-        let u_form = form_of_u::<S>(cell.rank_u, cell.hidden, stacked);
-        let u = matrix(["u", "u1", "u2"], cell.hidden, cell.rank_u, u_form);
+        let w = matrix(&cell.w(), evaluation_of_w::<S>(&cell.w(), index > 0));
+        let u = matrix(&cell.u(), evaluation_of_u::<S>(&cell.u()));
         let source = |name: &str, raw: bool| match cell.scalars.mode(name) {
             Scalar::Fixed(value) if raw => Source::Fixed(value),
             Scalar::Tied if raw => Source::Tied,
@@ -173,15 +219,15 @@ impl LayerPlan {
         };
         let declared = cell.kind.declaration().pointwise;
         let vectors: Vec<Source> =
-            declared.iter().filter(|p| p.is_vector).map(|p| source(p.name, p.through_sigmoid)).collect();
-        let scalars = SCALARS.map(|name| {
-            let is_scalar = declared.iter().any(|p| p.name == name && !p.is_vector);
-            if is_scalar { source(name, true) } else { Source::Absent }
+            declared.iter().filter(|p| p.is_vector).map(|p| source(p.name, p.through_sigmoid())).collect();
+        let scalars = ScalarName::ALL.map(|scalar| {
+            let is_scalar = declared.iter().any(|p| p.name == scalar.name() && !p.is_vector);
+            if is_scalar { source(scalar.name(), true) } else { Source::Absent }
         });
-        let grad_point = grads.take(vectors.len() * width + SCALARS.len());
+        let grad_point = grads.take(vectors.len() * width + scalars.len());
         Self {
             cell: cell.clone(),
-            groups: groups(cell.blocks(), &shape),
+            groups: groups(&w, &u, cell.blocks(), &shape),
             shape,
             hidden: cell.hidden,
             width,
@@ -204,12 +250,12 @@ impl LayerPlan {
         self.shape.saved * self.width
     }
 
-    /// Runs of blocks of `pre` that U reaches: (first, count).
+    /// Runs of blocks of `pre` that a product with U reaches: (first, count).
     pub(super) fn u_runs(&self) -> impl Iterator<Item = (usize, usize)> {
         self.groups_with(|g| g.reads_h)
     }
 
-    /// Runs of blocks of `pre` that W reaches.
+    /// Runs of blocks of `pre` that a product with W reaches.
     pub(super) fn w_runs(&self) -> impl Iterator<Item = (usize, usize)> {
         self.groups_with(|g| g.reads_x)
     }
@@ -219,11 +265,12 @@ impl LayerPlan {
     }
 }
 
-/// Blocks grouped by what reaches them: one group for all cells but the GRU.
-fn groups(w_blocks: usize, shape: &Shape) -> Vec<Group> {
+/// Blocks grouped by the products that reach them: one group for all cells but the GRU.
+fn groups(w: &Matrix, u: &Matrix, w_blocks: usize, shape: &Shape) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     for block in 0..shape.pre {
-        let (reads_h, reads_x) = (shape.u_blocks.contains(&block), block < w_blocks);
+        let reads_h = u.evaluation.is_product() && shape.u_blocks.contains(&block);
+        let reads_x = w.evaluation.is_product() && block < w_blocks;
         match groups.last_mut() {
             Some(g) if g.reads_h == reads_h && g.reads_x == reads_x => g.blocks += 1,
             _ => groups.push(Group { first: block, blocks: 1, reads_h, reads_x }),
@@ -232,23 +279,47 @@ fn groups(w_blocks: usize, shape: &Shape) -> Vec<Group> {
     groups
 }
 
-/// Multiply-adds of a training step decide; padding counts, since it is computed.
-fn form_of_u<S: Simd>(rank: Option<usize>, hidden: usize, stacked: usize) -> Form {
-    let Some(rank) = rank else { return Form::Full };
-    let (width, rank_width, stacked_width) =
-        (padded::<S>(hidden), padded::<S>(rank), stacked / hidden * padded::<S>(hidden));
-    let merged = 2 * hidden * stacked_width + stacked * width;
-    let factored = 2 * (hidden * rank_width + rank * stacked_width) + stacked * rank_width + rank * width;
-    // A single product also saves passes over the activations, hence the margin of a tenth.
-    if 10 * merged <= 11 * factored { Form::Merged } else { Form::Factored }
+/// How a matrix is evaluated that is not low-rank.
+fn evaluation(form: MatrixForm) -> Result<Evaluation, usize> {
+    match form {
+        MatrixForm::Full => Ok(Evaluation::Direct),
+        MatrixForm::Diagonal => Ok(Evaluation::Diagonal),
+        MatrixForm::Absent => Ok(Evaluation::Absent),
+        MatrixForm::LowRank(rank) => Err(rank),
+    }
 }
 
-fn form_of_w<S: Simd>(rank: Option<usize>, inputs: usize, stacked: usize, needs_dx: bool) -> Form {
-    let Some(rank) = rank else { return Form::Full };
+/// How U is evaluated. For factors, the multiply-adds of a training step decide; padding counts,
+/// since it is computed.
+fn evaluation_of_u<S: Simd>(u: &CellMatrix) -> Evaluation {
+    let rank = match evaluation(u.form) {
+        Ok(evaluation) => return evaluation,
+        Err(rank) => rank,
+    };
+    let (hidden, stacked) = (u.cols, u.rows);
+    let (width, rank_width, stacked_width) =
+        (padded::<S>(hidden), padded::<S>(rank), stacked / hidden * padded::<S>(hidden));
+    let materialised = 2 * hidden * stacked_width + stacked * width;
+    let factored = 2 * (hidden * rank_width + rank * stacked_width) + stacked * rank_width + rank * width;
+    cheaper(materialised, factored)
+}
+
+/// The same for W.
+fn evaluation_of_w<S: Simd>(w: &CellMatrix, needs_dx: bool) -> Evaluation {
+    let rank = match evaluation(w.form) {
+        Ok(evaluation) => return evaluation,
+        Err(rank) => rank,
+    };
+    let (inputs, stacked) = (w.cols, w.rows);
     let rank_width = padded::<S>(rank);
-    let merged = 2 * inputs * stacked + if needs_dx { inputs * stacked } else { 0 };
+    let materialised = 2 * inputs * stacked + if needs_dx { inputs * stacked } else { 0 };
     let factored = 2 * (inputs * rank_width + rank * stacked)
         + stacked * rank_width
         + if needs_dx { rank * inputs } else { 0 };
-    if 10 * merged <= 11 * factored { Form::Merged } else { Form::Factored }
+    cheaper(materialised, factored)
+}
+
+/// A single product also saves passes over the activations, hence the margin of a tenth.
+fn cheaper(materialised: usize, factored: usize) -> Evaluation {
+    if 10 * materialised <= 11 * factored { Evaluation::Materialised } else { Evaluation::Factored }
 }

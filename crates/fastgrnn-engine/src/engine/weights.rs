@@ -1,7 +1,8 @@
 //! Parameters as the kernels read them, and gradients back into the flat layout.
 
-use super::plan::{Form, HeadPlan, LayerPlan, Matrix, Plan, Source, W_BLOCKS};
-use crate::simd::{Buffer, Gemm, Outer, Packed, Segment, Simd};
+use super::materialise::{Materialised, MatrixGradient, copy_rows};
+use super::plan::{Evaluation, HeadPlan, LayerPlan, Matrix, Plan, Source, W_BLOCKS};
+use crate::simd::{Buffer, Packed, Simd};
 
 /// The packed parameters of a network.
 pub(super) struct Weights {
@@ -28,23 +29,12 @@ pub(super) struct MatrixWeights {
     pub(super) back: Packed,
     /// The second factor, `inputs × rank`, if factored.
     pub(super) second: Packed,
-    /// Its transpose, `rank × inputs`, for any low rank.
+    /// Its transpose, `rank × inputs`, if factored.
     pub(super) second_t: Packed,
-    merge: Merge,
-}
-
-/// What multiplying the factors, and splitting the gradient of their product, needs.
-#[derive(Default)]
-struct Merge {
-    /// `stacked × padded inputs`: the product.
-    product: Buffer,
-    /// The first factor, `stacked × rank`.
-    first: Packed,
-    /// The second factor with padded rows.
-    second: Buffer,
-    /// Gradients of the factors.
-    grad_first: Buffer,
-    grad_second: Buffer,
+    /// The diagonals, if that is what there is.
+    pub(super) diagonal: Buffer,
+    /// The full matrix that is made from the parameters, if it is evaluated that way.
+    materialised: Option<Materialised>,
 }
 
 /// The packed head.
@@ -116,7 +106,7 @@ impl HeadWeights {
 
 impl LayerWeights {
     fn new<S: Simd>(plan: &LayerPlan) -> Self {
-        let group_k = |reads, matrix: &Matrix| if reads { matrix.k } else { 0 };
+        let group_k = |reads: bool, matrix: &Matrix| if reads { matrix.k } else { 0 };
         let groups = plan.groups.iter().map(|g| {
             Packed::new::<S>(group_k(g.reads_h, &plan.u) + group_k(g.reads_x, &plan.w), g.blocks * plan.width)
         });
@@ -133,7 +123,7 @@ impl LayerWeights {
     fn pack<S: Simd>(&mut self, s: S, plan: &LayerPlan, params: &[f32], training: bool) {
         let stacked = plan.cell.blocks() * plan.hidden;
         self.u.pack(s, &plan.u, stacked, params, training);
-        let w_back = training && (plan.needs_dx || plan.w.form == Form::Factored);
+        let w_back = training && (plan.needs_dx || plan.w.evaluation == Evaluation::Factored);
         self.w.pack(s, &plan.w, stacked, params, w_back);
         let (u, u_stride) = self.u.main(&plan.u, params);
         let (w, w_stride) = self.w.main(&plan.w, params);
@@ -142,7 +132,7 @@ impl LayerWeights {
                 let column = block * plan.width;
                 let in_pre = group.first + block;
                 let mut row = 0;
-                if let Some(b) = plan.shape.u_blocks.iter().position(|&b| b == in_pre) {
+                if let Some(b) = plan.shape.u_blocks.iter().position(|&b| group.reads_h && b == in_pre) {
                     let from = &u[b * plan.hidden * u_stride..];
                     packed.fill::<S>(0, plan.u.k, column, plan.hidden, |k, i| from[i * u_stride + k]);
                     row = plan.u.k;
@@ -180,7 +170,7 @@ impl LayerWeights {
 
     fn unpack<S: Simd>(&mut self, s: S, plan: &LayerPlan, grads: &[f32], params: &[f32], out: &mut [f32]) {
         let w_blocks = &W_BLOCKS[..plan.cell.blocks()];
-        self.u.unpack(s, &plan.u, plan, plan.shape.u_blocks, grads, out);
+        self.u.unpack(s, &plan.u, plan, &plan.shape.u_blocks, grads, out);
         self.w.unpack(s, &plan.w, plan, w_blocks, grads, out);
         let point = &grads[plan.grad_point.clone()];
         for (source, (g, value)) in
@@ -207,60 +197,41 @@ impl LayerWeights {
 impl MatrixWeights {
     fn new<S: Simd>(plan: &Matrix, stacked: usize) -> Self {
         let mut new = Self { back: Packed::new::<S>(stacked, plan.k), ..Self::default() };
-        if plan.form != Form::Full {
-            new.second_t = Packed::new::<S>(plan.rank, plan.inputs);
-        }
-        match plan.form {
-            Form::Full => {}
-            Form::Factored => new.second = Packed::new::<S>(plan.inputs, plan.rank),
-            Form::Merged => {
-                new.merge = Merge {
-                    product: Buffer::zeros(stacked * plan.width),
-                    first: Packed::new::<S>(stacked, plan.rank),
-                    second: Buffer::zeros(plan.inputs * plan.rank_width),
-                    grad_first: Buffer::zeros(stacked * plan.rank_width),
-                    grad_second: Buffer::zeros(plan.inputs * plan.rank_width),
-                };
+        match plan.evaluation {
+            Evaluation::Direct | Evaluation::Absent => {}
+            Evaluation::Factored => {
+                new.second = Packed::new::<S>(plan.inputs, plan.rank);
+                new.second_t = Packed::new::<S>(plan.rank, plan.inputs);
             }
+            Evaluation::Materialised => new.materialised = Some(Materialised::new::<S>(plan, stacked)),
+            Evaluation::Diagonal => new.diagonal = Buffer::zeros(stacked),
         }
         new
     }
 
     /// The matrix of the main product, `stacked × k`, and the stride of its rows.
     fn main<'a>(&'a self, plan: &Matrix, params: &'a [f32]) -> (&'a [f32], usize) {
-        match plan.form {
-            Form::Merged => (&self.merge.product, plan.width),
-            _ => (&params[plan.first.clone()], plan.k),
+        match &self.materialised {
+            Some(materialised) => materialised.matrix(),
+            None => (&params[plan.first.clone()], plan.k),
         }
     }
 
     fn pack<S: Simd>(&mut self, s: S, plan: &Matrix, stacked: usize, params: &[f32], back: bool) {
         let Matrix { inputs, rank, .. } = *plan;
-        let (first, second) = (&params[plan.first.clone()], &params[plan.second.clone()]);
-        if plan.form != Form::Full {
-            self.second_t.fill::<S>(0, rank, 0, inputs, |r, j| second[j * rank + r]);
-        }
-        match plan.form {
-            Form::Full => {}
-            Form::Factored => self.second.fill::<S>(0, inputs, 0, rank, |j, r| second[j * rank + r]),
-            Form::Merged => {
-                let merge = &mut self.merge;
-                s.vectorize(Gemm {
-                    rows: stacked,
-                    a: &[Segment { a: first, stride: rank, k: rank }],
-                    b: &self.second_t,
-                    c: &mut merge.product,
-                    c_stride: plan.width,
-                    add: false,
-                    ahead: [&[]; 2],
-                });
-                merge.first.fill::<S>(0, stacked, 0, rank, |i, r| first[i * rank + r]);
-                for (to, from) in merge.second.chunks_mut(plan.rank_width).zip(second.chunks(rank)) {
-                    to[..rank].copy_from_slice(from);
-                }
+        match plan.evaluation {
+            Evaluation::Direct | Evaluation::Absent => {}
+            Evaluation::Factored => {
+                let second = &params[plan.second.clone()];
+                self.second_t.fill::<S>(0, rank, 0, inputs, |r, j| second[j * rank + r]);
+                self.second.fill::<S>(0, inputs, 0, rank, |j, r| second[j * rank + r]);
             }
+            Evaluation::Materialised => {
+                self.materialised.iter_mut().for_each(|m| m.materialise(s, plan, params));
+            }
+            Evaluation::Diagonal => self.diagonal[..stacked].copy_from_slice(&params[plan.first.clone()]),
         }
-        if back {
+        if back && plan.evaluation.is_product() {
             let mut packed = std::mem::take(&mut self.back);
             let (main, stride) = self.main(plan, params);
             packed.fill::<S>(0, stacked, 0, plan.k, |i, k| main[i * stride + k]);
@@ -268,7 +239,7 @@ impl MatrixWeights {
         }
     }
 
-    /// Flat gradients from the transposed, padded ones; `blocks` are this matrix's blocks of `pre`.
+    /// Flat gradients from the gathered ones; `blocks` are this matrix's blocks of `pre`.
     fn unpack<S: Simd>(
         &mut self,
         s: S,
@@ -280,64 +251,26 @@ impl MatrixWeights {
     ) {
         let (hidden, width, stride) = (layer.hidden, layer.width, layer.pre_width());
         let g = &grads[plan.grad_first.clone()];
-        if plan.form == Form::Merged {
-            self.split_merged(s, plan, layer, blocks, g);
-            copy_rows(&self.merge.grad_first, plan.rank_width, &mut out[plan.first.clone()], plan.rank);
-            copy_rows(&self.merge.grad_second, plan.rank_width, &mut out[plan.second.clone()], plan.rank);
+        if let Some(materialised) = &mut self.materialised {
+            let gradient = MatrixGradient { values: g, stride, hidden, width, blocks };
+            materialised.pull_back(s, plan, gradient, out);
+            return;
+        }
+        if plan.evaluation == Evaluation::Diagonal {
+            out[plan.first.clone()].copy_from_slice(g);
             return;
         }
         let first = &mut out[plan.first.clone()];
-        for (b, &block) in blocks.iter().enumerate() {
+        for (b, &block) in blocks.iter().enumerate().filter(|_| plan.k > 0) {
             let rows = first[b * hidden * plan.k..(b + 1) * hidden * plan.k].chunks_mut(plan.k);
             for (i, row) in rows.enumerate() {
                 let column = block * width + i;
                 row.iter_mut().enumerate().for_each(|(k, value)| *value = g[k * stride + column]);
             }
         }
-        if plan.form == Form::Factored {
+        if plan.evaluation == Evaluation::Factored {
             let from = &grads[plan.grad_second.clone()];
             copy_rows(from, plan.rank_width, &mut out[plan.second.clone()], plan.rank);
         }
-    }
-
-    /// Gradients of the factors from that of their product, which lies transposed in `g`.
-    fn split_merged<S: Simd>(&mut self, s: S, plan: &Matrix, layer: &LayerPlan, blocks: &[usize], g: &[f32]) {
-        let (hidden, width, stride) = (layer.hidden, layer.width, layer.pre_width());
-        let merge = &mut self.merge;
-        let none = Segment { a: &[], stride: 0, k: 0 };
-        let mut segments = [none; 4];
-        for (segment, &block) in segments.iter_mut().zip(blocks) {
-            *segment = Segment { a: &g[block * width..], stride, k: hidden };
-        }
-        s.vectorize(Gemm {
-            rows: plan.inputs,
-            a: &segments[..blocks.len()],
-            b: &merge.first,
-            c: &mut merge.grad_second,
-            c_stride: plan.rank_width,
-            add: false,
-            ahead: [&[]; 2],
-        });
-        merge.grad_first.fill(0.0);
-        for (b, &block) in blocks.iter().enumerate() {
-            s.vectorize(Outer {
-                rows: plan.inputs,
-                a: &g[block * width..],
-                a_stride: stride,
-                m: hidden,
-                d: &merge.second,
-                d_stride: plan.rank_width,
-                n: plan.rank_width,
-                c: &mut merge.grad_first[b * hidden * plan.rank_width..],
-                c_stride: plan.rank_width,
-            });
-        }
-    }
-}
-
-/// Copies rows of `columns` values out of padded ones.
-fn copy_rows(from: &[f32], stride: usize, to: &mut [f32], columns: usize) {
-    for (to, from) in to.chunks_mut(columns).zip(from.chunks(stride)) {
-        to.copy_from_slice(&from[..columns]);
     }
 }

@@ -1,15 +1,8 @@
 //! One layer over one sequence: the products around a cell's element-wise rule, through time.
 
 use super::linear::Linear;
-use super::pointwise::{Memory, Place, Pointwise, Unit, places};
-use super::{fastgrnn, fastrnn, fastrnn_vector, gru, lstm, rnn, ugrnn};
-use fastgrnn_core::cells::{Cell, CellKind};
-
-/// The element-wise rule of a cell: one unit's next state.
-type Rule = fn(&Pointwise, usize, &Unit) -> Memory;
-/// Its reverse: from the derivative by the next state to those by everything the rule read, those
-/// by biases and scalars added to the gradient.
-type RuleReverse = fn(&Pointwise, usize, &Unit, Memory, &mut [f64]) -> Unit;
+use crate::cells::{self, Memory, Place, Pointwise, Unit, places};
+use fastgrnn_core::cells::Cell;
 
 /// A cell and where its parameters lie.
 pub(super) struct Layer<'a> {
@@ -17,8 +10,6 @@ pub(super) struct Layer<'a> {
     w: Linear,
     u: Linear,
     places: Vec<Place>,
-    rule: Rule,
-    rule_reverse: RuleReverse,
 }
 
 /// What a forward pass over one sequence leaves for the way back.
@@ -43,19 +34,9 @@ impl Pass {
 impl<'a> Layer<'a> {
     /// The layer whose parameters begin at `*offset`; moves `*offset` past them.
     pub(super) fn new(cell: &'a Cell, offset: &mut usize) -> Self {
-        let stacked = cell.blocks() * cell.hidden;
-        let w = Linear::next(offset, stacked, cell.input, cell.rank_w);
-        let u = Linear::next(offset, stacked, cell.hidden, cell.rank_u);
-        let (rule, rule_reverse): (Rule, RuleReverse) = match cell.kind {
-            CellKind::Rnn => (rnn::step, rnn::reverse),
-            CellKind::FastRnn => (fastrnn::step, fastrnn::reverse),
-            CellKind::FastRnnVector => (fastrnn_vector::step, fastrnn_vector::reverse),
-            CellKind::FastGrnn => (fastgrnn::step, fastgrnn::reverse),
-            CellKind::Ugrnn => (ugrnn::step, ugrnn::reverse),
-            CellKind::Gru => (gru::step, gru::reverse),
-            CellKind::Lstm => (lstm::step, lstm::reverse),
-        };
-        Self { cell, w, u, places: places(cell, offset), rule, rule_reverse }
+        let w = Linear::next(offset, &cell.w());
+        let u = Linear::next(offset, &cell.u());
+        Self { cell, w, u, places: places(cell, offset) }
     }
 
     /// Runs the cell over a sequence from the state `initial`; the LSTM's c starts at 0.
@@ -72,7 +53,11 @@ impl<'a> Layer<'a> {
                 .enumerate()
                 .map(|(k, &old)| Unit { wx: self.of_unit(&wx, k), uh: self.of_unit(&uh, k), old })
                 .collect();
-            memory = units.iter().enumerate().map(|(k, unit)| (self.rule)(&pointwise, k, unit)).collect();
+            memory = units
+                .iter()
+                .enumerate()
+                .map(|(k, unit)| cells::step(self.cell.kind, &pointwise, k, unit))
+                .collect();
             steps.push(Step { x, units, next: memory.iter().map(|m| m.h).collect() });
         }
         Pass { steps, kink_margin: pointwise.kink_margin() }
@@ -95,7 +80,7 @@ impl<'a> Layer<'a> {
             d_memory.iter_mut().zip(&d_states[t]).for_each(|(m, d)| m.h += d);
             let (mut d_wx, mut d_uh) = (vec![0.0; stacked], vec![0.0; stacked]);
             for (k, unit) in step.units.iter().enumerate() {
-                let d = (self.rule_reverse)(&pointwise, k, unit, d_memory[k], gradient);
+                let d = cells::reverse(self.cell.kind, &pointwise, k, unit, d_memory[k], gradient);
                 for block in 0..self.cell.blocks() {
                     d_wx[block * self.cell.hidden + k] = d.wx[block];
                     d_uh[block * self.cell.hidden + k] = d.uh[block];

@@ -1,9 +1,14 @@
-//! A matrix in the flat buffer, full (`y = A·x`) or low-rank (`y = A1·(A2ᵀ·x)`).
+//! A matrix in the flat buffer, in any form: full (`y = A·x`), low-rank (`y = A1·(A2ᵀ·x)`), diagonal
+//! blocks (`y_b = d_b⊙x`) or absent (`y = 0`).
 
-/// Where a full or low-rank matrix lies, and its sizes.
+use fastgrnn_core::cells::{CellMatrix, MatrixForm};
+
+/// Where a matrix lies, and its sizes.
 pub(super) enum Linear {
     Full { start: usize, rows: usize, cols: usize },
     Low { start1: usize, start2: usize, rows: usize, cols: usize, rank: usize },
+    Diagonal { start: usize, rows: usize, cols: usize },
+    Absent { rows: usize, cols: usize },
 }
 
 impl Linear {
@@ -12,17 +17,23 @@ impl Linear {
     }
 
     /// The matrix whose parameters begin at `*offset`; moves `*offset` past them.
-    pub(super) fn next(offset: &mut usize, rows: usize, cols: usize, rank: Option<usize>) -> Self {
+    pub(super) fn next(offset: &mut usize, matrix: &CellMatrix) -> Self {
+        let CellMatrix { form, rows, cols, .. } = *matrix;
         let start = *offset;
-        match rank {
-            None => {
+        match form {
+            MatrixForm::Full => {
                 *offset += rows * cols;
                 Self::full(start, rows, cols)
             }
-            Some(rank) => {
+            MatrixForm::LowRank(rank) => {
                 *offset += (rows + cols) * rank;
                 Self::Low { start1: start, start2: start + rows * rank, rows, cols, rank }
             }
+            MatrixForm::Diagonal => {
+                *offset += rows;
+                Self::Diagonal { start, rows, cols }
+            }
+            MatrixForm::Absent => Self::Absent { rows, cols },
         }
     }
 
@@ -34,6 +45,10 @@ impl Linear {
                 let inner = transposed_product(&params[start2..start2 + cols * rank], x, rank);
                 product(&params[start1..start1 + rows * rank], &inner, rows)
             }
+            Self::Diagonal { start, rows, cols } => {
+                (0..rows).map(|i| params[start + i] * x[i % cols]).collect()
+            }
+            Self::Absent { rows, .. } => vec![0.0; rows],
         }
     }
 
@@ -53,6 +68,15 @@ impl Linear {
                 add_outer(&mut gradient[range2.clone()], x, &d_inner);
                 product(&params[range2], &d_inner, cols)
             }
+            Self::Diagonal { start, rows, cols } => {
+                let mut dx = vec![0.0; cols];
+                for i in 0..rows {
+                    gradient[start + i] += dy[i] * x[i % cols];
+                    dx[i % cols] += dy[i] * params[start + i];
+                }
+                dx
+            }
+            Self::Absent { cols, .. } => vec![0.0; cols],
         }
     }
 }

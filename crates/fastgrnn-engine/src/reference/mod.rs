@@ -1,7 +1,7 @@
 //! Every cell in plain scalar f64, forward and backward through time: the oracle.
 //!
-//! Nothing here is fast. Each cell is one file that reads like its equation and states its
-//! derivative by hand; the engine, the device runtime and PyTorch are all compared with this code,
+//! Nothing here is fast. Each cell's rule reads like its equation and states its derivative by hand
+//! (the files of `src/cells`); the engine, the device runtime and PyTorch are all compared with this code,
 //! and this code with central differences.
 //!
 //! The functions take networks that pass [`Network::check`] and batches that fit them; they panic
@@ -22,19 +22,15 @@
 //! params.iter_mut().zip(&gradient).for_each(|(p, g)| *p -= 0.1 * g);
 //! assert!(reference::gradient(&net, &params, &batch, Loss::SoftmaxCrossEntropy).0 < loss);
 //! ```
-mod fastgrnn;
-mod fastrnn;
-mod fastrnn_vector;
-mod gru;
 mod layer;
 mod linear;
 mod loss;
-mod lstm;
-mod pointwise;
-mod rnn;
-mod ugrnn;
 
+pub use crate::cells::{Memory, Parameters, Unit};
+
+use crate::cells;
 use fastgrnn_core::batch::Batch;
+use fastgrnn_core::cells::CellKind;
 use fastgrnn_core::net::Loss;
 use fastgrnn_core::net::{Network, Readout};
 use layer::Layer;
@@ -115,6 +111,11 @@ pub fn kink_margin(net: &Network, params: &[f64], batch: &Batch) -> f64 {
     let model = Model::new(net);
     let passes = (0..batch.len()).flat_map(|i| model.forward(params, batch, i));
     passes.map(|pass| pass.kink_margin).fold(f64::INFINITY, f64::min)
+}
+
+/// Unit `unit_index`'s next state by the rule of `kind`, from parameters stored anywhere.
+pub fn step(kind: CellKind, parameters: &dyn Parameters, unit_index: usize, unit: &Unit) -> Memory {
+    cells::step(kind, parameters, unit_index, unit)
 }
 
 /// Where each layer and the head find their parameters.

@@ -75,6 +75,7 @@ pub fn slope<S: Simd>(s: S, f: Nonlinearity, y: S::V) -> S::V {
 mod tests {
     use super::*;
     use crate::simd::{Kernel, Portable};
+    use fastgrnn_core::cells::NonlinearityF64;
 
     struct Apply<'a>(Nonlinearity, &'a [f32], &'a mut [f32]);
 

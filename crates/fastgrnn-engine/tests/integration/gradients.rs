@@ -7,7 +7,8 @@ use fastgrnn_core::rng::Rng;
 use fastgrnn_engine::engine::{self, Engine, Isa, Loss};
 use fastgrnn_engine::reference;
 use fastgrnn_testing::networks::{
-    LOSSES, kinds, network, nonlinearities, norm, off_kinks, relative_error, soften, widen,
+    FORMS, LOSSES, kinds, network, network_of_forms, nonlinearities, norm, off_kinks, relative_error, soften,
+    widen,
 };
 
 /// Far enough from a kink that f32 rounding does not cross it.
@@ -94,6 +95,23 @@ fn gradients_equal_the_reference_at_odd_sizes() {
                     let lengths = lengths(count, 6);
                     let (params, batch) = off_kinks(&net, &lengths, Loss::default(), i % 2 > 0, 0.0);
                     check(&net, &params, &batch, Loss::default());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn gradients_equal_the_reference_for_every_cell_and_matrix_form() {
+    for kind in kinds() {
+        for (i, forms) in FORMS.into_iter().enumerate() {
+            for hidden in [1, 7, 17, 33] {
+                for (layers, input) in [(1, hidden), (2, 5)] {
+                    let readout = [Readout::Last, Readout::Every][i % 2];
+                    let cell = Cell::new(kind, input, hidden);
+                    let net = network_of_forms(&cell, layers, forms, 3, readout);
+                    let (params, batch) = off_kinks(&net, &lengths(37, 7), LOSSES[i % 3], i > 2, 0.0);
+                    check(&net, &params, &batch, LOSSES[i % 3]);
                 }
             }
         }
@@ -269,6 +287,12 @@ fn one_two_and_three_threads_give_identical_bits() {
                     }
                 }
             }
+        }
+        for forms in FORMS {
+            let net = network_of_forms(&Cell::new(kind, 17, 17), 2, forms, 4, Readout::Last);
+            let (params, batch) = off_kinks(&net, &lengths(37, 8), Loss::default(), false, 0.0);
+            let [one, three] = [1, 3].map(|n| run(&net, n, Isa::Portable, &params, &batch, Loss::default()));
+            assert_eq!(bits(&one.gradient), bits(&three.gradient), "{kind} {forms:?}");
         }
     }
 }

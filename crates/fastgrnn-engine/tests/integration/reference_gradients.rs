@@ -7,7 +7,8 @@ use fastgrnn_core::rng::Rng;
 use fastgrnn_engine::engine::Loss;
 use fastgrnn_engine::reference;
 use fastgrnn_testing::networks::{
-    LOSSES, kinds, network, nonlinearities, norm, off_kinks, relative_error, soften, widen,
+    FORMS, LOSSES, kinds, network, network_of_forms, nonlinearities, norm, off_kinks, relative_error, soften,
+    widen,
 };
 
 /// Compares the gradient of every tensor with central differences, to 1e-6 of its norm.
@@ -45,6 +46,19 @@ fn backward_equals_central_differences_for_every_cell_rank_and_nonlinearity() {
                 let cell = Cell::new(kind, 2, 3).with_nonlinearities(gate, update);
                 let net = network(&cell, 1, ranks, 3, Readout::Last);
                 let (params, batch) = off_kinks(&net, &[4, 2], Loss::SoftmaxCrossEntropy, false, 1e-3);
+                check(&net, &widen(&params), &batch, Loss::SoftmaxCrossEntropy);
+            }
+        }
+    }
+}
+
+#[test]
+fn backward_equals_central_differences_for_every_cell_and_matrix_form() {
+    for kind in kinds() {
+        for forms in FORMS {
+            for (layers, input) in [(1, 2), (1, 3), (2, 2)] {
+                let net = network_of_forms(&Cell::new(kind, input, 3), layers, forms, 3, Readout::Last);
+                let (params, batch) = off_kinks(&net, &[4, 2], Loss::SoftmaxCrossEntropy, layers > 1, 1e-3);
                 check(&net, &widen(&params), &batch, Loss::SoftmaxCrossEntropy);
             }
         }

@@ -6,7 +6,9 @@ use fastgrnn_core::net::{Network, Readout};
 use fastgrnn_engine::engine::Loss;
 use fastgrnn_engine::reference;
 use fastgrnn_runtime::float;
-use fastgrnn_testing::networks::{kinds, network, nonlinearities, off_kinks, relative_error, widen};
+use fastgrnn_testing::networks::{
+    FORMS, kinds, network, network_of_forms, nonlinearities, off_kinks, relative_error, widen,
+};
 
 /// The scores after each sequence, by folding `step` over it.
 fn scores(net: &Network, params: &[f32], batch: &Batch) -> Vec<f32> {
@@ -35,12 +37,15 @@ fn scores(net: &Network, params: &[f32], batch: &Batch) -> Vec<f32> {
 }
 
 fn check(cell: &Cell, layers: usize, ranks: (Option<usize>, Option<usize>)) {
-    let net = network(cell, layers, ranks, 3, Readout::Last);
-    let (params, batch) = off_kinks(&net, &[5, 3], Loss::default(), false, 0.0);
-    let expected = reference::scores(&net, &widen(&params), &batch);
+    check_network(&network(cell, layers, ranks, 3, Readout::Last));
+}
+
+fn check_network(net: &Network) {
+    let (params, batch) = off_kinks(net, &[5, 3], Loss::default(), false, 0.0);
+    let expected = reference::scores(net, &widen(&params), &batch);
     // Relative to all scores: with relu gates states grow by powers, and one score may be a small
     // difference of large terms.
-    let error = relative_error(&widen(&scores(&net, &params, &batch)), &expected, 1.0);
+    let error = relative_error(&widen(&scores(net, &params, &batch)), &expected, 1.0);
     assert!(error < 1e-5, "{error:e} in {net:?}");
 }
 
@@ -50,6 +55,18 @@ fn folded_steps_equal_the_reference_for_every_cell_rank_and_nonlinearity() {
         for (gate, update) in nonlinearities(kind) {
             for ranks in [(None, None), (Some(2), Some(3))] {
                 check(&Cell::new(kind, 4, 7).with_nonlinearities(gate, update), 1, ranks);
+            }
+        }
+    }
+}
+
+#[test]
+fn folded_steps_equal_the_reference_for_every_matrix_form() {
+    for kind in kinds() {
+        for forms in FORMS {
+            for (layers, input) in [(1, 7), (2, 4)] {
+                let cell = Cell::new(kind, input, 7);
+                check_network(&network_of_forms(&cell, layers, forms, 3, Readout::Last));
             }
         }
     }
@@ -83,7 +100,7 @@ fn folded_steps_equal_the_reference_for_every_scalar_mode() {
 
 #[test]
 fn buffers_that_are_too_short_are_named() {
-    let cell = float::Shape::new(float::Kind::Gru, 2, 3);
+    let cell = float::Shape::new(CellKind::Gru, 2, 3);
     let params = [0.0; 57];
     let error = float::Layer::new(&cell, &params[..50]).unwrap_err();
     assert_eq!(error.what, "the parameters");

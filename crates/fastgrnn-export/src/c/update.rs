@@ -26,7 +26,7 @@ pub(super) fn code(
     helpers: &Helpers,
 ) -> UnitCode {
     let (cell, sums) = (&layer.cell, layer.shifts.sums);
-    let gate = cell.kind.declaration().gated.then(|| curves.gate(cell.gate, sums));
+    let gate = cell.kind.declaration().gated().then(|| curves.gate(cell.gate, sums));
     let update = curves.update(cell.update, sums);
     let rule = Rule { index, layer, target, gate, update, helpers };
     let lines = match cell.kind {

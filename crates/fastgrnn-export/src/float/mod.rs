@@ -96,5 +96,5 @@ pub fn float_source(network: &IntegerNetwork, options: &COptions) -> Result<CSou
 /// The number of floats that the step of a layer puts on the stack.
 fn scratch_len(layer: &IntegerLayer) -> usize {
     let cell = &layer.cell;
-    step::sums_len(cell) + cell.rank_w.unwrap_or(0).max(cell.rank_u.unwrap_or(0))
+    step::sums_len(cell) + cell.form_w.rank().max(cell.form_u.rank()).unwrap_or(0)
 }

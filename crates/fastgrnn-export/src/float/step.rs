@@ -72,7 +72,7 @@ pub(super) fn layers(network: &IntegerNetwork, tables: &mut FloatTables) -> Laye
 fn function(index: usize, layer: &IntegerLayer, tables: &mut FloatTables) -> String {
     let cell = &layer.cell;
     let (hidden, sums) = (cell.hidden, sums_len(cell));
-    let rank = cell.rank_w.unwrap_or(0).max(cell.rank_u.unwrap_or(0));
+    let rank = cell.form_w.rank().max(cell.form_u.rank()).unwrap_or(0);
     let bias_bits = layer.shifts.bias as i32 - layer.shifts.sums as i32;
     let mut body = String::new();
     for statement in products(index, layer, tables) {
@@ -223,7 +223,7 @@ pub(super) fn curves(network: &IntegerNetwork) -> String {
         ),
     ];
     let used = |function: Nonlinearity| {
-        let in_cell = |c: &Cell| c.update == function || (c.kind.declaration().gated && c.gate == function);
+        let in_cell = |c: &Cell| c.update == function || (c.kind.declaration().gated() && c.gate == function);
         network.layers.iter().any(|l| in_cell(&l.cell))
     };
     let mut text = String::new();

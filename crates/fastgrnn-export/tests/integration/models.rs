@@ -86,7 +86,7 @@ pub fn variety() -> Vec<(String, IntegerModel)> {
     for (i, cell) in fastgrnn::cells::CELLS.iter().enumerate() {
         let smooth = Cell::new(cell.kind, 4, 9);
         let piecewise = Cell { gate: Nonlinearity::QuantSigm, update: Nonlinearity::QuantTanh, ..smooth };
-        let low_rank = Cell { rank_w: Some(2), rank_u: Some(5), ..piecewise };
+        let low_rank = piecewise.clone().with_ranks(Some(2), Some(5));
         all.push((format!("{} dense", cell.name), model(vec![smooth], 4, 1.0, i as u64)));
         all.push((format!("{} low rank", cell.name), model(vec![low_rank], 4, 0.5, 50 + i as u64)));
         all.push((

@@ -1,6 +1,6 @@
 //! The random networks of the integer oracle as [`IntegerNetwork`]s.
 
-use fastgrnn::cells::{Cell, CellKind, Nonlinearity};
+use fastgrnn::cells::{Cell, CellKind, MatrixForm, Nonlinearity};
 use fastgrnn::quantize::{Grid, InputScale, IntegerFactors, IntegerLayer, IntegerMatrix, IntegerNetwork};
 use fastgrnn_runtime::int::{Meaning, Shifts};
 use fastgrnn_testing::oracle::network::{Cell as OracleCell, Curve, Layer, Matrix, Network, Product};
@@ -38,28 +38,19 @@ pub fn integer_network(network: &Network) -> IntegerNetwork {
 }
 
 fn layer(l: &Layer, inputs: usize) -> IntegerLayer {
-    let kinds = [
-        CellKind::Rnn,
-        CellKind::FastRnn,
-        CellKind::FastRnnVector,
-        CellKind::FastGrnn,
-        CellKind::Ugrnn,
-        CellKind::Gru,
-        CellKind::Lstm,
-    ];
     let (alpha, beta, zeta, nu) = match &l.cell {
         OracleCell::FastRnn { alpha, beta } => (vec![*alpha], *beta, 0, 0),
         OracleCell::FastRnnVector { alpha, zeta, nu } => (alpha.clone(), 0, *zeta, *nu),
         OracleCell::FastGrnn { zeta, nu, .. } => (Vec::new(), 0, *zeta, *nu),
         _ => (Vec::new(), 0, 0, 0),
     };
-    let (w, w_rank, w2, w1) = product(&l.w);
-    let (u, u_rank, u2, u1) = product(&l.u);
+    let (w, w_form, w2, w1) = product(&l.w);
+    let (u, u_form, u2, u1) = product(&l.u);
     let gate = l.cell.gate().map_or(Nonlinearity::QuantSigm, nonlinearity);
-    let cell = Cell::new(kinds[usize::from(l.cell.code())], inputs, l.hidden)
+    let cell = Cell::new(CellKind::from_code(l.cell.code()).expect("the code of a cell"), inputs, l.hidden)
         .with_nonlinearities(gate, nonlinearity(l.update));
     IntegerLayer {
-        cell: Cell { rank_w: w_rank, rank_u: u_rank, ..cell },
+        cell: cell.with_forms(w_form, u_form),
         shifts: Shifts {
             sums: l.f_a.into(),
             state: l.f_h.into(),
@@ -81,13 +72,19 @@ fn layer(l: &Layer, inputs: usize) -> IntegerLayer {
     }
 }
 
-fn product(p: &Product) -> (IntegerFactors, Option<usize>, u32, u32) {
+fn product(p: &Product) -> (IntegerFactors, MatrixForm, u32, u32) {
+    let whole = |m: &Matrix| IntegerFactors { first: matrix(m), second: None };
     match p {
-        Product::Full { a, s1 } => (IntegerFactors { first: matrix(a), second: None }, None, 0, (*s1).into()),
+        Product::Full { a, s1 } => (whole(a), MatrixForm::Full, 0, (*s1).into()),
         Product::Low { a1, a2, s2, s1 } => {
             let factors = IntegerFactors { first: matrix(a1), second: Some(matrix(a2)) };
-            (factors, Some(a1.columns), (*s2).into(), (*s1).into())
+            (factors, MatrixForm::LowRank(a1.columns), (*s2).into(), (*s1).into())
         }
+        Product::Diagonal { a, s1 } => {
+            let column = Matrix { rows: a.len(), columns: 1, entries: a.clone() };
+            (whole(&column), MatrixForm::Diagonal, 0, (*s1).into())
+        }
+        Product::Absent => (IntegerFactors::absent(), MatrixForm::Absent, 0, 0),
     }
 }
 

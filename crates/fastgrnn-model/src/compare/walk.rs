@@ -4,7 +4,6 @@ use crate::any::AnyModel;
 use crate::model::Model;
 use crate::quantize::IntegerModel;
 use fastgrnn_core::batch::Batch;
-use fastgrnn_core::cells::CellKind;
 use fastgrnn_core::net::Network;
 use fastgrnn_data::data::{DataError, Sequences};
 use fastgrnn_runtime::float;
@@ -23,7 +22,7 @@ pub(super) fn values(network: &Network) -> Vec<Value> {
     let mut values = Vec::new();
     for (layer, cell) in network.layers.iter().enumerate() {
         values.push(Value { layer, name: "h", entries: cell.hidden });
-        if cell.kind == CellKind::Lstm {
+        if cell.state_len() > cell.hidden {
             values.push(Value { layer, name: "c", entries: cell.hidden });
         }
     }

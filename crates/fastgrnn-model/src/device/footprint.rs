@@ -1,7 +1,7 @@
 //! What a network needs on any board: bytes of its tables and buffers, work of a step.
 
 use crate::quantize::{IntegerFactors, IntegerMatrix, IntegerModel};
-use fastgrnn_core::cells::{Cell, CellKind, Nonlinearity, Role};
+use fastgrnn_core::cells::{Alphas, Cell, MatrixForm, Nonlinearity, Role};
 use fastgrnn_core::net::{Network, View};
 use fastgrnn_runtime::int::TABLE_LEN;
 
@@ -65,7 +65,10 @@ impl Footprint {
             ..Self::default()
         };
         for view in layout.views().iter().filter(|view| view.role == Role::Weight) {
-            footprint.add_matrix(view, nonzero(view));
+            match is_diagonal(network, view) {
+                true => footprint.add_diagonal(view, nonzero(view)),
+                false => footprint.add_matrix(view, nonzero(view)),
+            }
         }
         network.layers.iter().for_each(|cell| footprint.add_cell(cell));
         if footprint.smooth_curves > 0 {
@@ -132,34 +135,42 @@ impl Footprint {
         }
     }
 
+    /// Diagonals are dense tables, and each row is a single multiplication.
+    fn add_diagonal(&mut self, view: &View, nonzero: usize) {
+        self.matrix_bytes += view.len();
+        self.dense += view.len();
+        self.weights += nonzero;
+        self.rows += view.rows;
+    }
+
     fn add_cell(&mut self, cell: &Cell) {
         let biases: usize = cell.params().iter().filter(|p| p.role == Role::Bias).map(|p| p.rows).sum();
-        let alphas = if cell.kind == CellKind::FastRnnVector { cell.hidden } else { 0 };
+        let (declaration, shape) = (cell.kind.declaration(), cell.kind.shape());
+        let alphas = if shape.alphas == Alphas::PerUnit { cell.hidden } else { 0 };
         self.other_bytes += 2 * (biases + alphas);
         self.state_bytes += 2 * cell.state_len();
-        let (gates, updates) = curves(cell.kind);
-        let smooth = |f: Nonlinearity| usize::from(matches!(f, Nonlinearity::Sigmoid | Nonlinearity::Tanh));
+        let (gates, updates) = (declaration.gates(), declaration.updates());
+        let smooth = |f: Nonlinearity| usize::from(f.reads_table());
         self.curves += (gates + updates) * cell.hidden;
         self.smooth_curves += (gates * smooth(cell.gate) + updates * smooth(cell.update)) * cell.hidden;
-        let ranks = cell.rank_w.unwrap_or(0) + cell.rank_u.unwrap_or(0);
+        let ranks = cell.form_w.rank().unwrap_or(0) + cell.form_u.rank().unwrap_or(0);
         self.between = self.between.max(ranks);
-        if cell.rank_u.is_none() {
+        // Only a full U reads the old state of other units while new ones are computed.
+        if cell.form_u == MatrixForm::Full {
             self.next = self.next.max(cell.hidden);
         }
-        // A GRU keeps the part of its last block that comes from U in a sum of its own.
-        let sums = cell.blocks() + usize::from(cell.kind == CellKind::Gru);
-        self.sums = self.sums.max(sums * cell.hidden);
+        self.sums = self.sums.max(shape.sums() * cell.hidden);
     }
 }
 
-/// How many nonlinearities a unit applies in a step: those of gates and those of updates.
-fn curves(kind: CellKind) -> (usize, usize) {
-    match kind {
-        CellKind::Rnn | CellKind::FastRnn | CellKind::FastRnnVector => (0, 1),
-        CellKind::FastGrnn | CellKind::Ugrnn => (1, 1),
-        CellKind::Gru => (2, 1),
-        CellKind::Lstm => (3, 2),
-    }
+/// Whether a weight tensor holds the diagonals of W or U.
+fn is_diagonal(network: &Network, view: &View) -> bool {
+    let of_layer = |(index, name): (&str, &str)| {
+        let cell = network.layers.get(index.parse::<usize>().ok()?)?;
+        Some(if name == "w" { cell.form_w } else { cell.form_u } == MatrixForm::Diagonal)
+    };
+    let place = view.name.strip_prefix("layer").and_then(|rest| rest.split_once('.'));
+    place.and_then(of_layer).unwrap_or(false)
 }
 
 /// The most bytes of a table that lists nonzero entries with their positions. In rows of up to 128

@@ -3,8 +3,8 @@
 //! A search for models within a budget asks this thousands of times; building an image each time
 //! would need parameters that nobody has trained yet.
 
-use super::image::reads_table;
-use fastgrnn_core::cells::{Cell, CellKind, Role};
+use super::network::stored_scalars;
+use fastgrnn_core::cells::{Cell, MatrixForm, Role};
 use fastgrnn_core::net::{Network, View};
 use fastgrnn_runtime::int::TABLE_LEN;
 
@@ -29,10 +29,21 @@ const LAYER_HEADER: usize = 18;
 /// ```
 pub fn image_bytes(network: &Network, nonzero: impl Fn(&View) -> usize) -> usize {
     let layout = network.layout();
-    let weights = layout.views().iter().filter(|view| view.role == Role::Weight);
-    let matrices: usize = weights.map(|v| 1 + matrix_bytes(v.rows, v.cols, nonzero(v))).sum();
+    let mut views = layout.views().iter().filter(|view| view.role == Role::Weight);
+    let mut matrices = 0;
+    for matrix in network.layers.iter().flat_map(|cell| [cell.w(), cell.u()]) {
+        if matrix.form == MatrixForm::Absent {
+            matrices += 1;
+        }
+        for v in views.by_ref().take(matrix.params().len()) {
+            let is_diagonal = matrix.form == MatrixForm::Diagonal;
+            matrices += 1 + if is_diagonal { v.len() } else { matrix_bytes(v.rows, v.cols, nonzero(v)) };
+        }
+    }
+    let head: usize = views.map(|v| 1 + matrix_bytes(v.rows, v.cols, nonzero(v))).sum();
+    matrices += head;
     let layers: usize = network.layers.iter().map(|cell| LAYER_HEADER + 2 * words(cell)).sum();
-    let table = if network.layers.iter().any(reads_table) { 2 * TABLE_LEN } else { 0 };
+    let table = if network.layers.iter().any(Cell::reads_table) { 2 * TABLE_LEN } else { 0 };
     // The head has a shift, its scores' fraction bits and a bias for each output.
     HEADER + 4 * network.input() + layers + matrices + 2 + 2 * network.outputs + table
 }
@@ -40,12 +51,7 @@ pub fn image_bytes(network: &Network, nonzero: impl Fn(&View) -> usize) -> usize
 /// Biases and scalars of a cell, 16 bits each.
 fn words(cell: &Cell) -> usize {
     let biases: usize = cell.params().iter().filter(|p| p.role == Role::Bias).map(|p| p.rows).sum();
-    let scalars = match cell.kind {
-        CellKind::FastRnn | CellKind::FastGrnn => 2,
-        CellKind::FastRnnVector => cell.hidden + 2,
-        CellKind::Rnn | CellKind::Ugrnn | CellKind::Gru | CellKind::Lstm => 0,
-    };
-    biases + scalars
+    biases + stored_scalars(cell).map(|(_, entries)| entries).sum::<usize>()
 }
 
 /// The smallest of the forms that a matrix may take, without the byte that says which.
@@ -66,6 +72,7 @@ mod tests {
     use super::*;
     use crate::model::{Model, Task};
     use crate::quantize::{Options, quantize};
+    use fastgrnn_core::cells::MatrixForm::{Absent, Diagonal, Full, LowRank};
     use fastgrnn_core::cells::Nonlinearity;
     use fastgrnn_data::data::Sequences;
 
@@ -89,17 +96,26 @@ mod tests {
         let mut x = Sequences::new(6);
         x.push(&[0.5; 12]);
         for declaration in fastgrnn_core::cells::CELLS {
-            for (ranks, smooth) in [(None, true), (Some(3), false)] {
+            for (w, u, smooth) in [
+                (Full, Full, true),
+                (LowRank(3), LowRank(3), false),
+                (Full, Diagonal, true),
+                (Diagonal, LowRank(2), true),
+                (LowRank(3), Absent, false),
+            ] {
                 for share in [1.0, 0.6, 0.3, 0.05] {
-                    let mut cell = Cell::new(declaration.kind, 6, 9);
-                    (cell.rank_w, cell.rank_u) = (ranks, ranks);
+                    let mut cell = Cell::new(declaration.kind, 6, 6);
+                    cell.form_w = w;
+                    if declaration.reads_state {
+                        cell.form_u = u;
+                    }
                     if !smooth {
                         (cell.gate, cell.update) = (Nonlinearity::QuantSigm, Nonlinearity::QuantTanh);
                     }
                     let model = model(cell, share);
                     let integer = quantize(&model, &x, &[0], &Options::default()).unwrap();
                     let foretold = image_bytes(&model.network, |v| kept_entries(share, v.len()));
-                    assert_eq!(integer.image().len(), foretold, "{} {ranks:?} {share}", declaration.name);
+                    assert_eq!(integer.image().len(), foretold, "{} {w} {u} {share}", declaration.name);
                 }
             }
         }

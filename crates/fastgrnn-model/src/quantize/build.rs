@@ -1,11 +1,12 @@
 //! Choosing every scale, and rounding a float model to integers.
 
 use super::calibrate::{Feature, LayerRanges, Ranges, calibrate};
-use super::network::meaning;
-use super::network::scaled;
+use super::network::{meaning, scaled, stored_scalars};
 use super::{InputScale, IntegerFactors, IntegerLayer, IntegerMatrix, IntegerNetwork, QuantizeError};
 use crate::model::Model;
-use fastgrnn_core::cells::{Cell, CellKind, Nonlinearity, Role, Scalar};
+use fastgrnn_core::cells::{
+    Cell, CellMatrix, MatrixForm, Nonlinearity, NonlinearityF64, Role, Scalar, ScalarName,
+};
 use fastgrnn_core::net::{InitialState, Layout, Network};
 use fastgrnn_data::data::{Normalize, Sequences};
 use fastgrnn_data::features;
@@ -108,16 +109,15 @@ pub fn check_form(net: &Network, normalize: Normalize, initial: &InitialState) -
     }
     for (layer, cell) in net.layers.iter().enumerate() {
         // A unit's sums share 32 bits; so do a second factor's and the head's.
-        let read = cell.rank_w.unwrap_or(cell.input) + cell.rank_u.unwrap_or(cell.hidden);
-        let factors = [cell.rank_w.map(|_| cell.input), cell.rank_u.map(|_| cell.hidden)];
+        let read = cell.form_w.terms(cell.input) + cell.form_u.terms(cell.hidden);
+        let factors = [cell.w(), cell.u()].map(|m| m.form.rank().map(|_| m.cols));
         let found = factors.into_iter().flatten().chain([read, cell.hidden]).max().unwrap_or(0);
         if found > MOST_TERMS {
             return Err(QuantizeError::Terms { layer, found, most: MOST_TERMS });
         }
-        let signed = matches!(cell.gate, Nonlinearity::Tanh | Nonlinearity::QuantTanh);
-        let blends = matches!(cell.kind, CellKind::Ugrnn | CellKind::Gru);
-        let refused = cell.gate == Nonlinearity::Relu || (signed && blends);
-        if cell.kind.declaration().gated && refused {
+        let declaration = cell.kind.declaration();
+        let refused = !cell.gate.is_bounded() || (cell.gate.is_signed() && !declaration.signed_gates);
+        if declaration.gated() && refused {
             return Err(QuantizeError::Gate { cell: cell.kind, gate: cell.gate });
         }
     }
@@ -242,8 +242,15 @@ struct Tensors<'a> {
 struct Scaled {
     factors: IntegerFactors,
     inner: i32,
-    /// Fraction bits of the last sums.
-    bits: i32,
+    /// Fraction bits of the last sums; none where the matrix is absent.
+    bits: Option<i32>,
+}
+
+impl Scaled {
+    /// The shift after which sums have `sums` fraction bits.
+    fn shift(&self, sums: i32) -> i32 {
+        self.bits.map_or(0, |bits| bits - sums)
+    }
 }
 
 impl Tensors<'_> {
@@ -259,11 +266,16 @@ impl Tensors<'_> {
     }
 
     /// W or U, reading values with `bits` fraction bits, `between` the largest between its factors.
-    fn factors(&self, name: char, low_rank: bool, bits: i32, between: f32) -> Scaled {
-        if !low_rank {
-            let first = self.matrix(&name.to_string());
-            let bits = first.grid.exponent + bits;
-            return Scaled { factors: IntegerFactors { first, second: None }, inner: 0, bits };
+    fn factors(&self, matrix: &CellMatrix, bits: i32, between: f32) -> Scaled {
+        let name = matrix.letter;
+        match matrix.form {
+            MatrixForm::Full | MatrixForm::Diagonal => {
+                let first = self.matrix(&name.to_string());
+                let bits = Some(first.grid.exponent + bits);
+                return Scaled { factors: IntegerFactors { first, second: None }, inner: 0, bits };
+            }
+            MatrixForm::Absent => return Scaled { factors: IntegerFactors::absent(), inner: 0, bits: None },
+            MatrixForm::LowRank(_) => {}
         }
         let (first, second) = (self.matrix(&format!("{name}1")), self.matrix(&format!("{name}2")));
         let sum_bits = second.grid.exponent + bits;
@@ -271,7 +283,7 @@ impl Tensors<'_> {
         let most = (30 - first.grid.exponent).min(sum_bits);
         let between_bits = bits_for(between).min(most).max(sum_bits - 30);
         let factors = IntegerFactors { first, second: Some(second) };
-        let bits = factors.first.grid.exponent + between_bits;
+        let bits = Some(factors.first.grid.exponent + between_bits);
         Scaled { factors, inner: sum_bits - between_bits, bits }
     }
 
@@ -282,22 +294,18 @@ impl Tensors<'_> {
         ranges: &LayerRanges,
         headroom: f32,
     ) -> Result<IntegerLayer, QuantizeError> {
-        let value_bits = if cell.update == Nonlinearity::Relu { 11 } else { 15 };
-        let signed = matches!(cell.gate, Nonlinearity::Tanh | Nonlinearity::QuantTanh);
-        let most_state = match cell.kind {
-            CellKind::FastGrnn => value_bits - if signed { 2 } else { 1 },
-            _ => value_bits,
-        };
+        let shape = cell.kind.shape();
+        let value_bits = cell.update.value_bits() as i32;
+        let most_state = shape.most_state_bits(cell.update.value_bits(), cell.gate) as i32;
         let state = bits_for(ranges.state.room(headroom)).clamp(0, 14.min(most_state));
-        let w =
-            self.factors('w', cell.rank_w.is_some(), input_bits as i32, ranges.projected_w.room(headroom));
-        let u = self.factors('u', cell.rank_u.is_some(), state, ranges.projected_u.room(headroom));
+        let w = self.factors(&cell.w(), input_bits as i32, ranges.projected_w.room(headroom));
+        let u = self.factors(&cell.u(), state, ranges.projected_u.room(headroom));
         let wide = [cell.gate, cell.update].contains(&Nonlinearity::QuantSigm4);
-        let mut sums = 14.min(w.bits).min(u.bits);
+        let mut sums = [w.bits, u.bits].into_iter().flatten().fold(14, i32::min);
         if wide {
             sums = sums.min(13);
         }
-        if cell.kind == CellKind::Gru {
+        if shape.keeps_apart {
             sums = sums.min(bits_for(ranges.recurrent.room(headroom)));
         }
         let biases: Vec<&[f32]> =
@@ -306,13 +314,13 @@ impl Tensors<'_> {
         let mut why = format!("{sums} fraction bits are fewer than 4");
         while sums >= 4 {
             let bias = (sums - bits_for(largest_bias)).clamp(0, 14);
-            let terms = [(&w, w.bits - sums), (&u, u.bits - sums)];
+            let terms = [(&w, w.shift(sums)), (&u, u.shift(sums))];
             match overflow(&terms, bias) {
                 Some(what) => why = what,
                 None => {
                     let memory =
                         bits_for(ranges.memory.room(headroom)).clamp(0, 14.min(value_bits - 1).min(sums));
-                    let memory = if cell.kind == CellKind::Lstm { memory } else { 0 };
+                    let memory = if shape.states > 1 { memory } else { 0 };
                     let number = |v: i32| v as u32;
                     let shifts = Shifts {
                         sums: number(sums),
@@ -320,9 +328,9 @@ impl Tensors<'_> {
                         memory: number(memory),
                         bias: number(bias),
                         w2: number(w.inner),
-                        w1: number(w.bits - sums),
+                        w1: number(w.shift(sums)),
                         u2: number(u.inner),
-                        u1: number(u.bits - sums),
+                        u1: number(u.shift(sums)),
                     };
                     let rounded = |b: &&[f32]| b.iter().map(|&v| word(v, sums - bias)).collect();
                     let (biases, scalars) = (biases.iter().map(rounded).collect(), self.scalars(cell));
@@ -337,40 +345,39 @@ impl Tensors<'_> {
 
     /// A layer of nothing but α, β, ζ and ν.
     fn scalars(&self, cell: &Cell) -> IntegerLayer {
-        let sigmoid = |raw: f32| Nonlinearity::Sigmoid.value(f64::from(raw));
-        let values = |name: &str| -> Vec<f64> {
-            match cell.scalars.mode(name) {
-                Scalar::Learnt => self.values(name).iter().map(|&raw| sigmoid(raw)).collect(),
-                Scalar::Fixed(value) => vec![f64::from(value)],
-                Scalar::Tied => self.values("alpha").iter().map(|&raw| 1.0 - sigmoid(raw)).collect(),
-            }
-        };
-        let whole = |v: f64, one: f64| (v * one).round().clamp(0.0, one) as u16;
-        let one = |name: &str, unit: f64| values(name).first().map_or(0, |&v| whole(v, unit));
-        let mut alpha: Vec<u16> = Vec::new();
-        if matches!(cell.kind, CellKind::FastRnn | CellKind::FastRnnVector) {
-            alpha = values("alpha").into_iter().map(|v| whole(v, 32_768.0)).collect();
-            if cell.kind == CellKind::FastRnnVector && alpha.len() == 1 {
-                alpha = vec![alpha[0]; cell.hidden];
-            }
-        }
-        let tied_alpha = cell.scalars.beta == Scalar::Tied && cell.scalars.alpha != Scalar::Learnt;
-        let beta = match (cell.scalars.alpha, tied_alpha) {
-            (Scalar::Fixed(alpha), true) => whole(1.0 - f64::from(alpha), 32_768.0),
-            _ => one("beta", 32_768.0),
-        };
-        let none = || IntegerFactors { first: IntegerMatrix::of(0, 0, &[]), second: None };
-        IntegerLayer {
+        let mut layer = IntegerLayer {
             cell: cell.clone(),
             shifts: Shifts::default(),
-            w: none(),
-            u: none(),
+            w: IntegerFactors::absent(),
+            u: IntegerFactors::absent(),
             biases: Vec::new(),
-            alpha,
-            beta: if cell.kind == CellKind::FastRnn { beta } else { 0 },
-            zeta: one("zeta", 16_384.0),
-            nu: one("nu", 16_384.0),
+            alpha: Vec::new(),
+            beta: 0,
+            zeta: 0,
+            nu: 0,
             start: Vec::new(),
+        };
+        for (name, entries) in stored_scalars(cell) {
+            let one = f64::from(name.fraction_bits()).exp2();
+            let whole = |v: f64| (v * one).round().clamp(0.0, one) as u16;
+            let mut values: Vec<u16> = self.scalar(cell, name).into_iter().map(whole).collect();
+            if let [same] = values[..] {
+                values = vec![same; entries];
+            }
+            layer.set_scalar(name, values);
+        }
+        layer
+    }
+
+    /// The values of α, β, ζ or ν; one where all units share it.
+    fn scalar(&self, cell: &Cell, name: ScalarName) -> Vec<f64> {
+        match cell.scalars.mode(name.name()) {
+            Scalar::Learnt => {
+                let raw = self.values(name.name()).iter();
+                raw.map(|&raw| Nonlinearity::Sigmoid.value(f64::from(raw))).collect()
+            }
+            Scalar::Fixed(value) => vec![f64::from(value)],
+            Scalar::Tied => self.scalar(cell, ScalarName::Alpha).into_iter().map(|v| 1.0 - v).collect(),
         }
     }
 }

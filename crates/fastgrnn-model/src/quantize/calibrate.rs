@@ -2,7 +2,7 @@
 
 use super::QuantizeError;
 use crate::model::Model;
-use fastgrnn_core::cells::{Cell, CellKind};
+use fastgrnn_core::cells::{Cell, MatrixForm};
 use fastgrnn_data::data::Sequences;
 use fastgrnn_runtime::float;
 
@@ -143,9 +143,10 @@ struct Inner<'a> {
     /// Second factors, `inputs × rank`.
     w2: &'a [f32],
     u2: &'a [f32],
-    /// A GRU's U (or its first factor) and `b_hn`.
+    /// U, its first factor or its diagonals, as they are stored.
     u1: &'a [f32],
-    b_hn: &'a [f32],
+    /// The bias of the last block of `U·h`, where the cell keeps that apart.
+    recurrent_bias: Option<&'a [f32]>,
 }
 
 impl<'a> Run<'a> {
@@ -158,12 +159,13 @@ impl<'a> Run<'a> {
         let mut rest = &model.params[..];
         let (mut layers, mut parts) = (Vec::new(), Vec::new());
         for (i, cell) in model.network.layers.iter().enumerate() {
-            if let Ok((layer, after)) = float::Layer::new(&cell.into(), rest) {
-                layers.push(layer);
-                rest = after;
-            }
-            let u1 = if cell.rank_u.is_some() { of(i, "u1") } else { of(i, "u") };
-            parts.push(Inner { cell, w2: of(i, "w2"), u2: of(i, "u2"), u1, b_hn: of(i, "b_hn") });
+            let (layer, after) = float::Layer::new(&cell.into(), rest)
+                .expect("a model has as many parameters as its network needs");
+            layers.push(layer);
+            rest = after;
+            let u1 = if cell.form_u.rank().is_some() { of(i, "u1") } else { of(i, "u") };
+            let recurrent_bias = cell.kind.declaration().recurrent_bias().map(|name| of(i, name));
+            parts.push(Inner { cell, w2: of(i, "w2"), u2: of(i, "u2"), u1, recurrent_bias });
         }
         let state = vec![0.0; layers.iter().map(float::Layer::state_len).sum()];
         let scratch = vec![0.0; layers.iter().map(float::Layer::scratch_len).max().unwrap_or(0)];
@@ -190,8 +192,9 @@ impl<'a> Run<'a> {
             for ((layer, inner), ranges) in self.layers.iter().zip(&self.parts).zip(ranges.iter_mut()) {
                 let (own, after) = rest.split_at_mut(layer.state_len());
                 inner.watch(&input, &own[..layer.hidden()], self.joined, ranges);
-                // Buffers have the lengths that the layer asked for.
-                let _ = layer.step(own, &input, &mut self.scratch);
+                layer
+                    .step(own, &input, &mut self.scratch)
+                    .expect("the buffers have the lengths that the layer states");
                 let (h, c) = own.split_at(layer.hidden());
                 if let Some(&value) = h.iter().chain(c).find(|v| !v.is_finite()) {
                     return Err(QuantizeError::NotFinite { value });
@@ -209,20 +212,30 @@ impl<'a> Run<'a> {
 impl Inner<'_> {
     /// Notes the products of a step from input `x` and old state `h`.
     fn watch(&self, x: &[f32], h: &[f32], joined: bool, ranges: &mut LayerRanges) {
-        if let Some(rank) = self.cell.rank_w {
+        if let Some(rank) = self.cell.form_w.rank() {
             ranges.projected_w.see(joined, &transposed_times(self.w2, rank, x));
         }
         let mut projected = None;
-        if let Some(rank) = self.cell.rank_u {
+        if let Some(rank) = self.cell.form_u.rank() {
             let m = transposed_times(self.u2, rank, h);
             ranges.projected_u.see(joined, &m);
             projected = Some(m);
         }
-        if self.cell.kind == CellKind::Gru {
+        if let Some(bias) = self.recurrent_bias {
+            let before = (self.cell.blocks() - 1) * self.cell.hidden;
             let v = projected.as_deref().unwrap_or(h);
-            let rows = self.u1.chunks_exact(v.len().max(1)).skip(2 * self.cell.hidden).zip(self.b_hn);
-            let sums = rows.map(|(row, b)| b + row.iter().zip(v).map(|(a, v)| a * v).sum::<f32>());
-            ranges.recurrent.see(joined, &sums.collect::<Vec<_>>());
+            let sums: Vec<f32> = match self.cell.form_u {
+                MatrixForm::Absent => bias.to_vec(),
+                MatrixForm::Diagonal => {
+                    let last = self.u1[before..].iter().zip(v).zip(bias);
+                    last.map(|((a, v), b)| b + a * v).collect()
+                }
+                MatrixForm::Full | MatrixForm::LowRank(_) => {
+                    let rows = self.u1.chunks_exact(v.len().max(1)).skip(before).zip(bias);
+                    rows.map(|(row, b)| b + row.iter().zip(v).map(|(a, v)| a * v).sum::<f32>()).collect()
+                }
+            };
+            ranges.recurrent.see(joined, &sums);
         }
     }
 }

@@ -2,10 +2,10 @@
 
 use super::build::check_form;
 use super::detector::Detector;
-use super::network::meaning;
+use super::network::{meaning, stored_scalars};
 use super::{Grid, InputScale, IntegerFactors, IntegerLayer, IntegerMatrix, IntegerModel, IntegerNetwork};
 use crate::model::{ModelError, ModelProblem, Opened, Tensor, load_file, write_file, write_tensors};
-use fastgrnn_core::cells::{Cell, CellKind, Role};
+use fastgrnn_core::cells::{Cell, MatrixForm, Role};
 use fastgrnn_core::net::InitialState;
 use fastgrnn_runtime::int::Shifts;
 use safetensors::tensor::Dtype;
@@ -46,23 +46,6 @@ const LSB: &str = "input.lsb";
 const OFFSET: &str = "input.offset";
 const FACTOR: &str = "input.factor";
 
-/// Stored scalars of a cell: name, entries.
-fn scalars(cell: &Cell) -> Vec<(&'static str, usize)> {
-    match cell.kind {
-        CellKind::FastRnn => vec![("alpha", 1), ("beta", 1)],
-        CellKind::FastRnnVector => vec![("alpha", cell.hidden), ("zeta", 1), ("nu", 1)],
-        CellKind::FastGrnn => vec![("zeta", 1), ("nu", 1)],
-        CellKind::Rnn | CellKind::Ugrnn | CellKind::Gru | CellKind::Lstm => Vec::new(),
-    }
-}
-
-impl IntegerLayer {
-    /// Stored α, β, ζ, ν: name and entries, 2 bytes each.
-    pub fn stored_scalars(&self) -> impl Iterator<Item = (&'static str, usize)> {
-        scalars(&self.cell).into_iter()
-    }
-}
-
 impl IntegerModel {
     /// The model as the bytes of a file; the same bytes for the same model.
     pub fn to_bytes(&self) -> Result<Vec<u8>, ModelProblem> {
@@ -94,14 +77,8 @@ impl IntegerModel {
                     Role::Raw => {}
                 }
             }
-            for (name, entries) in scalars(&layer.cell) {
-                let values = match name {
-                    "alpha" => layer.alpha.clone(),
-                    "beta" => vec![layer.beta],
-                    "zeta" => vec![layer.zeta],
-                    _ => vec![layer.nu],
-                };
-                let bytes = unsigned(&values);
+            for (scalar, entries) in layer.stored_scalars() {
+                let (name, bytes) = (scalar.name(), unsigned(layer.scalar(scalar)));
                 tensors.push(Tensor::new(format!("layer{i}.{name}"), Dtype::U16, vec![entries], bytes));
             }
             if !layer.start.is_empty() {
@@ -249,12 +226,15 @@ fn read_layer(
         }
     }
     let mut matrices = matrices.into_iter();
-    let mut factors = |low_rank: bool| {
+    let mut factors = |form: MatrixForm| {
+        if form == MatrixForm::Absent {
+            return Ok(IntegerFactors::absent());
+        }
         let first = matrices.next().ok_or_else(|| wrong("a matrix is missing".into()))?;
-        let second = if low_rank { matrices.next() } else { None };
+        let second = if form.rank().is_some() { matrices.next() } else { None };
         Ok::<_, ModelProblem>(IntegerFactors { first, second })
     };
-    let (w, u) = (factors(cell.rank_w.is_some())?, factors(cell.rank_u.is_some())?);
+    let (w, u) = (factors(cell.form_w)?, factors(cell.form_u)?);
     let mut layer = IntegerLayer {
         cell: cell.clone(),
         shifts: Shifts {
@@ -276,14 +256,8 @@ fn read_layer(
         nu: 0,
         start: Vec::new(),
     };
-    for (name, entries) in scalars(cell) {
-        let values = file.unsigned(&format!("layer{i}.{name}"), entries)?;
-        match name {
-            "alpha" => layer.alpha = values,
-            "beta" => layer.beta = values[0],
-            "zeta" => layer.zeta = values[0],
-            _ => layer.nu = values[0],
-        }
+    for (scalar, entries) in stored_scalars(cell) {
+        layer.set_scalar(scalar, file.unsigned(&format!("layer{i}.{}", scalar.name()), entries)?);
     }
     if scales.start {
         layer.start = file.words(&format!("layer{i}.start"), cell.state_len())?;

@@ -1,18 +1,17 @@
 //! The device image of an integer network (section 8 of `docs/integer-arithmetic.md`).
 
 use super::{IntegerLayer, IntegerMatrix, IntegerNetwork};
-use fastgrnn_core::cells::{Cell, CellKind, Nonlinearity};
-use fastgrnn_runtime::int::{Form, Meaning, TABLE_LEN, VERSION, checksum};
+use fastgrnn_core::cells::{MatrixForm, Nonlinearity, NonlinearityF64};
+use fastgrnn_runtime::int::{NO_GATE, Storage, TABLE_LEN, VERSION, checksum};
 
 impl IntegerNetwork {
-    /// The image. Each matrix is in its smallest form.
+    /// The image. Each matrix that is not a diagonal is stored in the smallest way.
     pub fn image(&self) -> Vec<u8> {
         let mut out = vec![b'F', b'G', VERSION, self.layers.len() as u8];
         out.extend([0; 6]);
         out.extend((self.input.factors.len() as u16).to_le_bytes());
         out.extend((self.head_biases.len() as u16).to_le_bytes());
-        let meaning = Meaning::ALL.iter().position(|&m| m == self.meaning).unwrap_or(0);
-        out.extend([meaning as u8, self.input.shift as u8, self.input.offset_shift as u8]);
+        out.extend([self.meaning.code(), self.input.shift as u8, self.input.offset_shift as u8]);
         out.extend(words(&self.input.offsets));
         out.extend(self.input.factors.iter().flat_map(|f| f.to_le_bytes()));
         for layer in &self.layers {
@@ -33,14 +32,8 @@ impl IntegerNetwork {
 
     /// Whether a nonlinearity reads the table.
     pub fn needs_table(&self) -> bool {
-        self.layers.iter().any(|l| reads_table(&l.cell))
+        self.layers.iter().any(|l| l.cell.reads_table())
     }
-}
-
-/// Whether a nonlinearity of the cell reads the table.
-pub(super) fn reads_table(cell: &Cell) -> bool {
-    let smooth = |f| matches!(f, Nonlinearity::Sigmoid | Nonlinearity::Tanh);
-    smooth(cell.update) || (cell.kind.declaration().gated && smooth(cell.gate))
 }
 
 fn words(values: &[i16]) -> impl Iterator<Item = u8> + '_ {
@@ -49,58 +42,51 @@ fn words(values: &[i16]) -> impl Iterator<Item = u8> + '_ {
 
 fn write_layer(out: &mut Vec<u8>, layer: &IntegerLayer) {
     let (cell, s) = (&layer.cell, &layer.shifts);
-    let gate = if cell.kind.declaration().gated { code(cell.gate) } else { 255 };
-    out.extend([cell.kind as u8, gate, code(cell.update), u8::from(!layer.start.is_empty())]);
-    for size in [cell.hidden, cell.rank_w.unwrap_or(0), cell.rank_u.unwrap_or(0)] {
+    let declaration = cell.kind.declaration();
+    let gate = if declaration.gated() { cell.gate.code() } else { NO_GATE };
+    out.extend([declaration.code, gate, cell.update.code(), u8::from(!layer.start.is_empty())]);
+    for size in [cell.hidden, cell.form_w.rank().unwrap_or(0), cell.form_u.rank().unwrap_or(0)] {
         out.extend((size as u16).to_le_bytes());
     }
     out.extend([s.sums, s.state, s.memory, s.bias, s.w2, s.w1, s.u2, s.u1].map(|v| v as u8));
-    for matrix in layer.w.matrices().chain(layer.u.matrices()) {
-        write_matrix(out, matrix);
+    for (form, factors) in [(cell.form_w, &layer.w), (cell.form_u, &layer.u)] {
+        match form {
+            MatrixForm::Full | MatrixForm::LowRank(_) => {
+                factors.matrices().for_each(|matrix| write_matrix(out, matrix));
+            }
+            MatrixForm::Diagonal => {
+                out.push(Storage::Diagonal.code());
+                out.extend(factors.first.entries.iter().map(|&v| v as u8));
+            }
+            MatrixForm::Absent => out.push(Storage::Absent.code()),
+        }
     }
     layer.biases.iter().for_each(|b| out.extend(words(b)));
-    match cell.kind {
-        CellKind::FastRnn => out.extend([layer.alpha[0], layer.beta].into_iter().flat_map(u16::to_le_bytes)),
-        CellKind::FastRnnVector => {
-            let all = layer.alpha.iter().copied().chain([layer.zeta, layer.nu]);
-            out.extend(all.flat_map(u16::to_le_bytes));
-        }
-        CellKind::FastGrnn => out.extend([layer.zeta, layer.nu].into_iter().flat_map(u16::to_le_bytes)),
-        CellKind::Rnn | CellKind::Ugrnn | CellKind::Gru | CellKind::Lstm => {}
+    for (name, _) in layer.stored_scalars() {
+        out.extend(layer.scalar(name).iter().flat_map(|v| v.to_le_bytes()));
     }
     out.extend(words(&layer.start));
 }
 
-/// The code of a nonlinearity in an image.
-fn code(f: Nonlinearity) -> u8 {
-    match f {
-        Nonlinearity::Tanh => 0,
-        Nonlinearity::Sigmoid => 1,
-        Nonlinearity::Relu => 2,
-        Nonlinearity::QuantTanh => 3,
-        Nonlinearity::QuantSigm => 4,
-        Nonlinearity::QuantSigm4 => 5,
-    }
-}
-
-/// Writes a matrix in its smallest form, the first of equals.
+/// Writes a matrix in the smallest way, the first of equals.
 fn write_matrix(out: &mut Vec<u8>, matrix: &IntegerMatrix) {
-    let forms = Form::ALL.iter().enumerate().filter_map(|(code, &form)| {
-        let mut bytes = vec![code as u8];
-        write_form(&mut bytes, matrix, form).then_some(bytes)
+    let ways = Storage::GENERAL.iter().filter_map(|&storage| {
+        let mut bytes = vec![storage.code()];
+        write_stored(&mut bytes, matrix, storage).then_some(bytes)
     });
-    out.extend(forms.min_by_key(Vec::len).unwrap_or_default());
+    out.extend(ways.min_by_key(Vec::len).expect("a dense matrix can always be written"));
 }
 
-/// Writes a matrix in one form; false if the form cannot hold it.
-fn write_form(out: &mut Vec<u8>, matrix: &IntegerMatrix, form: Form) -> bool {
+/// Writes a matrix in one way; false if it cannot be stored that way.
+fn write_stored(out: &mut Vec<u8>, matrix: &IntegerMatrix, storage: Storage) -> bool {
     let IntegerMatrix { rows, cols, entries, .. } = matrix;
     let present = || entries.iter().filter(|&&v| v != 0).map(|&v| v as u8);
-    match form {
-        Form::Dense => out.extend(entries.iter().map(|&v| v as u8)),
-        Form::ByRow => return write_lists(out, *rows, *cols, |line, at| entries[line * cols + at]),
-        Form::ByColumn => return write_lists(out, *cols, *rows, |line, at| entries[at * cols + line]),
-        Form::Bitmap => {
+    match storage {
+        Storage::Diagonal | Storage::Absent => return false,
+        Storage::Dense => out.extend(entries.iter().map(|&v| v as u8)),
+        Storage::ByRow => return write_lists(out, *rows, *cols, |line, at| entries[line * cols + at]),
+        Storage::ByColumn => return write_lists(out, *cols, *rows, |line, at| entries[at * cols + line]),
+        Storage::Bitmap => {
             out.extend(
                 entries.chunks(8).map(|eight| {
                     eight.iter().enumerate().fold(0, |bits, (i, &v)| bits | u8::from(v != 0) << i)

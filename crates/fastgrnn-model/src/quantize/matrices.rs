@@ -2,7 +2,7 @@
 
 use super::IntegerModel;
 use fastgrnn_core::cells::Role;
-use fastgrnn_runtime::int::{Form, Matrix};
+use fastgrnn_runtime::int::{Matrix, Storage};
 use serde::Serialize;
 
 /// A matrix in a device image.
@@ -14,7 +14,7 @@ pub struct MatrixSize {
     pub rows: usize,
     /// Columns.
     pub cols: usize,
-    /// How it is stored: `dense`, `by-row`, `by-column` or `bitmap`.
+    /// How it is stored: `dense`, `by-row`, `by-column`, `bitmap` or `diagonal`.
     pub form: &'static str,
     /// Entries that are not 0.
     pub nonzero: usize,
@@ -31,12 +31,7 @@ impl MatrixSize {
         let (rows, cols) = (matrix.rows(), matrix.cols());
         let mut nonzero = 0;
         matrix.for_each(|_, _, value| nonzero += usize::from(value != 0));
-        let form = match matrix.form() {
-            Form::Dense => "dense",
-            Form::ByRow => "by-row",
-            Form::ByColumn => "by-column",
-            Form::Bitmap => "bitmap",
-        };
+        let form = matrix.storage().name();
         let kept = nonzero as f64 / (rows * cols).max(1) as f64;
         let (values, indices) = (matrix.value_bytes(), matrix.index_bytes());
         Self { name, rows, cols, form, nonzero, kept, values, indices }
@@ -49,7 +44,8 @@ impl IntegerModel {
         let view = self.view();
         let layers = view.layers().iter().flat_map(|layer| {
             let ((w1, w2), (u1, u2)) = (layer.w(), layer.u());
-            [Some(w1), w2, Some(u1), u2].into_iter().flatten()
+            let stored = [Some(w1), w2, Some(u1), u2].into_iter().flatten();
+            stored.filter(|matrix| matrix.storage() != Storage::Absent)
         });
         let layout = self.model.network.layout();
         let names = layout.views().iter().filter(|v| v.role == Role::Weight).map(|v| v.name.clone());

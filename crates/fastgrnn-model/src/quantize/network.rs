@@ -2,7 +2,7 @@
 
 use super::Grid;
 use crate::model::Task;
-use fastgrnn_core::cells::{Cell, Nonlinearity, Role};
+use fastgrnn_core::cells::{Cell, Nonlinearity, NonlinearityF64, Role, ScalarName};
 use fastgrnn_core::net::{Loss, Network};
 use fastgrnn_runtime::int::{Meaning, Shifts};
 
@@ -36,19 +36,25 @@ impl IntegerMatrix {
     }
 }
 
-/// A full matrix, or two factors.
+/// W or U of a layer; the layer's cell says in which form.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IntegerFactors {
-    /// The matrix, or its first factor (`rows × rank`).
+    /// The full matrix, its first factor (`rows × rank`) or the diagonals of its blocks
+    /// (`rows × 1`). Without entries if the matrix is absent.
     pub first: IntegerMatrix,
     /// The second factor (`inputs × rank`).
     pub second: Option<IntegerMatrix>,
 }
 
 impl IntegerFactors {
-    /// The matrices, the first factor first.
+    /// A matrix that is not there.
+    pub fn absent() -> Self {
+        Self { first: IntegerMatrix::of(0, 0, &[]), second: None }
+    }
+
+    /// The stored matrices, the first factor first; none if the matrix is absent.
     pub fn matrices(&self) -> impl Iterator<Item = &IntegerMatrix> {
-        std::iter::once(&self.first).chain(&self.second)
+        std::iter::once(&self.first).filter(|first| first.rows > 0).chain(&self.second)
     }
 }
 
@@ -143,7 +149,7 @@ impl IntegerNetwork {
                         let own = biases.next().map_or(&[][..], Vec::as_slice);
                         params.extend(own.iter().map(|&b| scaled(f32::from(b), -bias_bits)));
                     }
-                    Role::Raw => params.extend(layer.scalars(p.name).into_iter().map(before_sigmoid)),
+                    Role::Raw => params.extend(layer.raw_scalars(p.name)),
                 }
             }
         }
@@ -155,16 +161,46 @@ impl IntegerNetwork {
 }
 
 impl IntegerLayer {
-    /// α, β, ζ or ν as numbers.
-    fn scalars(&self, name: &str) -> Vec<f32> {
-        let of = |v: u16, bits: i32| scaled(f32::from(v), -bits);
+    /// α, β, ζ or ν as stored.
+    pub fn scalar(&self, name: ScalarName) -> &[u16] {
         match name {
-            "alpha" => self.alpha.iter().map(|&a| of(a, 15)).collect(),
-            "beta" => vec![of(self.beta, 15)],
-            "zeta" => vec![of(self.zeta, 14)],
-            _ => vec![of(self.nu, 14)],
+            ScalarName::Alpha => &self.alpha,
+            ScalarName::Beta => std::slice::from_ref(&self.beta),
+            ScalarName::Zeta => std::slice::from_ref(&self.zeta),
+            ScalarName::Nu => std::slice::from_ref(&self.nu),
         }
     }
+
+    /// The same, to be replaced; `values` are as many as the cell has.
+    pub(super) fn set_scalar(&mut self, name: ScalarName, values: Vec<u16>) {
+        let one = values.first().copied().unwrap_or(0);
+        match name {
+            ScalarName::Alpha => self.alpha = values,
+            ScalarName::Beta => self.beta = one,
+            ScalarName::Zeta => self.zeta = one,
+            ScalarName::Nu => self.nu = one,
+        }
+    }
+
+    /// The scalars that the cell has, in the order of files and images: name and entries.
+    pub fn stored_scalars(&self) -> impl Iterator<Item = (ScalarName, usize)> + use<> {
+        stored_scalars(&self.cell)
+    }
+
+    /// The layer's scalar called `name` before its sigmoid, as far as f32 can tell.
+    fn raw_scalars(&self, name: &str) -> Vec<f32> {
+        let own = self.cell.kind.declaration().scalars().find(|(_, p)| p.name == name);
+        let Some((scalar, _)) = own else { return Vec::new() };
+        let value = |&v: &u16| scaled(f32::from(v), -(scalar.fraction_bits() as i32));
+        self.scalar(scalar).iter().map(value).map(before_sigmoid).collect()
+    }
+}
+
+/// The scalars that a cell has, in the order of files and images: name and entries.
+pub(super) fn stored_scalars(cell: &Cell) -> impl Iterator<Item = (ScalarName, usize)> + use<> {
+    let hidden = cell.hidden;
+    let scalars = cell.kind.declaration().scalars();
+    scalars.map(move |(name, p)| (name, if p.is_vector { hidden } else { 1 }))
 }
 
 /// `v · 2^bits`

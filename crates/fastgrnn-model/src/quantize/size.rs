@@ -18,7 +18,7 @@ impl IntegerModel {
                 sizes.indices += matrix.index_bytes();
             }
             sizes.scales += 8;
-            let scalars = own.alpha.len() + own.scalar_words();
+            let scalars: usize = own.stored_scalars().map(|(_, entries)| entries).sum();
             sizes.biases += 2 * (layer.bias_vectors() * layer.hidden() + scalars + own.start.len());
         }
         sizes.indices += view.head().index_bytes();
@@ -56,20 +56,8 @@ impl IntegerNetwork {
         let weights: usize = matrices.map(|m| kept_bytes(m.entries.len(), m.nonzero(), 1)).sum();
         let others = self.layers.iter().map(|l| {
             let biases: usize = l.biases.iter().map(Vec::len).sum();
-            biases + l.alpha.len() + l.scalar_words()
+            biases + l.stored_scalars().map(|(_, entries)| entries).sum::<usize>()
         });
         weights + others.sum::<usize>() + self.head.entries.len() + self.head_biases.len()
-    }
-}
-
-impl super::IntegerLayer {
-    /// Stored β, ζ and ν.
-    fn scalar_words(&self) -> usize {
-        use fastgrnn_core::cells::CellKind;
-        match self.cell.kind {
-            CellKind::FastRnn => 1,
-            CellKind::FastRnnVector | CellKind::FastGrnn => 2,
-            CellKind::Rnn | CellKind::Ugrnn | CellKind::Gru | CellKind::Lstm => 0,
-        }
     }
 }

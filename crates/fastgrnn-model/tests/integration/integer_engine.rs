@@ -1,7 +1,7 @@
 //! The host's vectors against the runtime: every engine gives the bits, and counts the
 //! saturations, of the runtime's `step` folded over each sequence.
 
-use fastgrnn_core::cells::{Cell, CellKind, Nonlinearity};
+use fastgrnn_core::cells::{Alphas, Cell, CellKind, MatrixForm, Nonlinearity};
 use fastgrnn_core::net::{Network, Readout};
 use fastgrnn_core::rng::Rng;
 use fastgrnn_data::data::Sequences;
@@ -11,7 +11,7 @@ use fastgrnn_model::quantize::{
     IntegerNetwork, IntegerScores, Options, Saturations, quantize,
 };
 use fastgrnn_runtime::int::{Meaning, Place, Shifts};
-use fastgrnn_testing::networks::{kinds, network, nonlinearities, params};
+use fastgrnn_testing::networks::{FORMS, kinds, network, network_of_forms, nonlinearities, params};
 
 /// The runtime, sequence by sequence.
 fn folded(model: &IntegerModel, x: &Sequences, indices: &[u32]) -> IntegerScores {
@@ -66,9 +66,9 @@ fn all(x: &Sequences) -> Vec<u32> {
 
 /// Whether the document allows the gate in the cell.
 fn allowed(kind: CellKind, gate: Nonlinearity) -> bool {
-    let signed = matches!(gate, Nonlinearity::Tanh | Nonlinearity::QuantTanh);
-    let blends = matches!(kind, CellKind::Ugrnn | CellKind::Gru);
-    !kind.declaration().gated || !(gate == Nonlinearity::Relu || (signed && blends))
+    let declaration = kind.declaration();
+    let signed = gate.is_signed() && !declaration.signed_gates;
+    !declaration.gated() || (gate.is_bounded() && !signed)
 }
 
 /// Lengths with ties, gaps and nothing, for more lanes than any engine has.
@@ -92,6 +92,22 @@ fn quantised_networks_of_every_cell_nonlinearity_and_rank_give_the_runtimes_bits
                 let calibration: Vec<u32> =
                     (0..x.len() as u32).filter(|&i| x.steps(i as usize) > 0).collect();
                 let integer = quantize(&model, &x, &calibration, &Options::default()).unwrap();
+                check(&integer, &x, &all(&x), &[1]);
+            }
+        }
+    }
+}
+
+#[test]
+fn quantised_networks_of_every_cell_and_matrix_form_give_the_runtimes_bits() {
+    for kind in kinds() {
+        for (i, forms) in FORMS.into_iter().enumerate() {
+            for (layers, input) in [(1, 7), (2, 3)] {
+                let net = network_of_forms(&Cell::new(kind, input, 7), layers, forms, 3, Readout::Last);
+                let mut rng = Rng::keyed(6, &[kind as u64, i as u64, layers as u64]);
+                let model = model(&net, params(&net, &mut rng));
+                let x = sequences(input, &[9, 4, 7], 1.0, &mut rng);
+                let integer = quantize(&model, &x, &[0, 1, 2], &Options::default()).unwrap();
                 check(&integer, &x, &all(&x), &[1]);
             }
         }
@@ -122,43 +138,39 @@ fn draw(net: &Network, kept: f64, rng: &mut Rng) -> IntegerNetwork {
         bits: 8,
     };
     let layers = net.layers.iter().map(|cell| {
-        let value_bits = if cell.update == Nonlinearity::Relu { 11 } else { 15 };
-        let signed = matches!(cell.gate, Nonlinearity::Tanh | Nonlinearity::QuantTanh);
-        let most_state = match cell.kind {
-            CellKind::FastGrnn => value_bits - if signed { 2 } else { 1 },
-            _ => value_bits,
-        };
+        let (shape, value_bits) = (cell.kind.shape(), cell.update.value_bits());
+        let most_state = shape.most_state_bits(value_bits, cell.gate);
         let wide = [cell.gate, cell.update].contains(&Nonlinearity::QuantSigm4);
         let sums = *pick(&[4, 7, 11, 12, if wide { 13 } else { 14 }], rng);
-        let is_lstm = cell.kind == CellKind::Lstm;
-        let low = |rank: Option<usize>, shift: u32| if rank.is_some() { shift } else { 0 };
+        let is_lstm = shape.states > 1;
+        let low = |form: MatrixForm, shift: u32| if form.rank().is_some() { shift } else { 0 };
         let shifts = Shifts {
             sums,
             state: *pick(&[0, 6, 13, 14], rng).min(&most_state),
             memory: if is_lstm { *pick(&[0, 4, 14], rng).min(&(value_bits - 1)).min(&sums) } else { 0 },
             bias: *pick(&[0, 3, 12], rng),
-            w2: low(cell.rank_w, *pick(&[0, 5, 20], rng)),
+            w2: low(cell.form_w, *pick(&[0, 5, 20], rng)),
             w1: *pick(&[0, 2, 9, 30], rng),
-            u2: low(cell.rank_u, *pick(&[0, 4, 9], rng)),
-            u1: *pick(&[0, 3, 8, 20], rng),
+            u2: low(cell.form_u, *pick(&[0, 4, 9], rng)),
+            u1: if cell.form_u == MatrixForm::Absent { 0 } else { *pick(&[0, 3, 8, 20], rng) },
         };
         let rows = cell.blocks() * cell.hidden;
         let unit = |one: u16, rng: &mut Rng| *pick(&[0, one / 3, one - 1, one], rng);
         IntegerLayer {
             cell: cell.clone(),
             shifts,
-            w: factors(rows, cell.input, cell.rank_w, kept, rng),
-            u: factors(rows, cell.hidden, cell.rank_u, kept, rng),
+            w: factors(rows, cell.input, cell.form_w, kept, rng),
+            u: factors(rows, cell.hidden, cell.form_u, kept, rng),
             biases: cell
                 .params()
                 .iter()
                 .filter(|p| p.role == fastgrnn_core::cells::Role::Bias)
                 .map(|_| words(cell.hidden, rng))
                 .collect(),
-            alpha: match cell.kind {
-                CellKind::FastRnn => vec![unit(1 << 15, rng)],
-                CellKind::FastRnnVector => (0..cell.hidden).map(|_| unit(1 << 15, rng)).collect(),
-                _ => Vec::new(),
+            alpha: match shape.alphas {
+                Alphas::One => vec![unit(1 << 15, rng)],
+                Alphas::PerUnit => (0..cell.hidden).map(|_| unit(1 << 15, rng)).collect(),
+                Alphas::None => Vec::new(),
             },
             beta: unit(1 << 15, rng),
             zeta: unit(1 << 14, rng),
@@ -191,10 +203,12 @@ fn matrix(rows: usize, cols: usize, kept: f64, rng: &mut Rng) -> IntegerMatrix {
     IntegerMatrix { rows, cols, entries, grid: Grid { exponent: 7 } }
 }
 
-fn factors(rows: usize, cols: usize, rank: Option<usize>, kept: f64, rng: &mut Rng) -> IntegerFactors {
-    match rank {
-        None => IntegerFactors { first: matrix(rows, cols, kept, rng), second: None },
-        Some(rank) => IntegerFactors {
+fn factors(rows: usize, cols: usize, form: MatrixForm, kept: f64, rng: &mut Rng) -> IntegerFactors {
+    match form {
+        MatrixForm::Full => IntegerFactors { first: matrix(rows, cols, kept, rng), second: None },
+        MatrixForm::Diagonal => IntegerFactors { first: matrix(rows, 1, kept, rng), second: None },
+        MatrixForm::Absent => IntegerFactors::absent(),
+        MatrixForm::LowRank(rank) => IntegerFactors {
             first: matrix(rows, rank, kept, rng),
             second: Some(matrix(cols, rank, kept, rng)),
         },
@@ -225,6 +239,14 @@ fn extremes_of_every_cell_and_nonlinearity_saturate_alike_at_every_place() {
                     *seen += (0..net.layers.len()).map(|layer| found.count(layer, place)).sum::<u64>();
                 }
             }
+        }
+        for (seed, forms) in FORMS.into_iter().enumerate() {
+            let mut rng = Rng::keyed(7, &[kind as u64, seed as u64]);
+            let cell = Cell::new(kind, 9, 9);
+            let net = network_of_forms(&cell, 1 + seed % 2, forms, 3, Readout::Last);
+            let integer = extreme(&net, 0.9, &mut rng);
+            let x = sequences(net.input(), &lengths(&mut rng), 20_000.0, &mut rng);
+            check(&integer, &x, &all(&x), &[1]);
         }
     }
     assert!(seen.iter().all(|&n| n > 100), "{seen:?}");

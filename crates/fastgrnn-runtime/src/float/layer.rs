@@ -1,7 +1,8 @@
 //! One layer's step: two products, then the cell's element-wise rule.
 
 use super::matrix::Matrix;
-use super::{Kind, Scalar, Shape, WrongLength, math, room, take};
+use super::{Shape, WrongLength, math, room, take};
+use crate::{Alphas, CellKind, MatrixForm, Scalar};
 
 /// A layer on borrowed parameters.
 #[derive(Clone, Copy, Debug)]
@@ -47,43 +48,39 @@ impl<'a> Layer<'a> {
     /// Reads a layer from the front of `params`, in the training library's flat layout; returns
     /// what follows it.
     pub fn new(shape: &Shape, params: &'a [f32]) -> Result<(Self, &'a [f32]), WrongLength> {
-        let rows = shape.hidden.saturating_mul(shape.kind.blocks());
-        let (w, rest) = Matrix::new(params, rows, shape.input, shape.rank_w)?;
-        let (u, mut rest) = Matrix::new(rest, rows, shape.hidden, shape.rank_u)?;
-        let count = match shape.kind {
-            Kind::Rnn | Kind::FastRnn | Kind::FastRnnVector => 1,
-            Kind::FastGrnn | Kind::Ugrnn => 2,
-            Kind::Gru | Kind::Lstm => 4,
-        };
+        let cell = shape.kind.shape();
+        let rows = shape.hidden.saturating_mul(cell.blocks);
+        if shape.w == MatrixForm::Diagonal && shape.input != shape.hidden {
+            let what = "the input of a diagonal matrix";
+            return Err(WrongLength { what, found: shape.input, needed: shape.hidden });
+        }
+        let (w, rest) = Matrix::new(params, rows, shape.input, shape.w)?;
+        let (u, mut rest) = Matrix::new(rest, rows, shape.hidden, shape.u)?;
         let mut biases: [&[f32]; 4] = [&[]; 4];
-        for bias in &mut biases[..count] {
+        for bias in &mut biases[..cell.biases] {
             (*bias, rest) = take("the parameters", rest, shape.hidden)?;
         }
         let mut layer =
             Self { shape: *shape, w, u, biases, alpha: Alpha::Same(0.0), beta: 0.0, zeta: 0.0, nu: 0.0 };
-        match shape.kind {
-            Kind::FastRnn => {
+        match (cell.alphas, shape.alpha) {
+            (Alphas::None, _) => {}
+            (Alphas::PerUnit, Scalar::Learnt | Scalar::Tied) => {
+                let raw;
+                (raw, rest) = take("the parameters", rest, shape.hidden)?;
+                layer.alpha = Alpha::Raw(raw);
+            }
+            (Alphas::One | Alphas::PerUnit, mode) => {
                 let alpha;
-                (alpha, rest) = scalar(shape.alpha, 0.0, rest)?;
-                (layer.beta, rest) = scalar(shape.beta, alpha, rest)?;
+                (alpha, rest) = scalar(mode, 0.0, rest)?;
                 layer.alpha = Alpha::Same(alpha);
             }
-            Kind::FastRnnVector => {
-                if let Scalar::Fixed(value) = shape.alpha {
-                    layer.alpha = Alpha::Same(value);
-                } else {
-                    let raw;
-                    (raw, rest) = take("the parameters", rest, shape.hidden)?;
-                    layer.alpha = Alpha::Raw(raw);
-                }
-                (layer.zeta, rest) = scalar(shape.zeta, 0.0, rest)?;
-                (layer.nu, rest) = scalar(shape.nu, 0.0, rest)?;
-            }
-            Kind::FastGrnn => {
-                (layer.zeta, rest) = scalar(shape.zeta, 0.0, rest)?;
-                (layer.nu, rest) = scalar(shape.nu, 0.0, rest)?;
-            }
-            Kind::Rnn | Kind::Ugrnn | Kind::Gru | Kind::Lstm => {}
+        }
+        if cell.has_beta {
+            (layer.beta, rest) = scalar(shape.beta, layer.alpha.of(0), rest)?;
+        }
+        if cell.has_zeta {
+            (layer.zeta, rest) = scalar(shape.zeta, 0.0, rest)?;
+            (layer.nu, rest) = scalar(shape.nu, 0.0, rest)?;
         }
         Ok((layer, rest))
     }
@@ -95,7 +92,7 @@ impl<'a> Layer<'a> {
 
     /// Entries of the state: h, and for an LSTM c after it.
     pub fn state_len(&self) -> usize {
-        if self.shape.kind == Kind::Lstm { 2 * self.shape.hidden } else { self.shape.hidden }
+        self.shape.kind.shape().states * self.shape.hidden
     }
 
     /// Entries of the scratch buffer.
@@ -105,8 +102,7 @@ impl<'a> Layer<'a> {
 
     /// Stacked sums; a GRU keeps `U_n·h` apart from `W_n·x`.
     fn sums_len(&self) -> usize {
-        let blocks = if self.shape.kind == Kind::Gru { 4 } else { self.shape.kind.blocks() };
-        blocks * self.shape.hidden
+        self.shape.kind.shape().sums() * self.shape.hidden
     }
 
     /// Takes one step: reads `input` and replaces `state` by the next one.
@@ -121,15 +117,13 @@ impl<'a> Layer<'a> {
         let (h, c) = state.split_at_mut(hidden);
 
         sums.fill(0.0);
-        let stacked = self.shape.kind.blocks() * hidden;
+        let cell = self.shape.kind.shape();
+        let stacked = cell.blocks * hidden;
         self.w.add_rows(0, self.w.project(input, inner), &mut sums[..stacked]);
         let projected = self.u.project(h, inner);
-        if self.shape.kind == Kind::Gru {
-            self.u.add_rows(0, projected, &mut sums[..2 * hidden]);
-            self.u.add_rows(2 * hidden, projected, &mut sums[3 * hidden..]);
-        } else {
-            self.u.add_rows(0, projected, sums);
-        }
+        let shared = stacked - if cell.keeps_apart { hidden } else { 0 };
+        self.u.add_rows(0, projected, &mut sums[..shared]);
+        self.u.add_rows(shared, projected, &mut sums[stacked..]);
         for k in 0..hidden {
             let mut memory = c.get(k).copied().unwrap_or(0.0);
             h[k] = self.next(k, |block| sums[block * hidden + k], h[k], &mut memory);
@@ -142,30 +136,30 @@ impl<'a> Layer<'a> {
 
     /// Unit `k`'s next h from its sums and old state; an LSTM replaces c as well.
     fn next(&self, k: usize, sum: impl Fn(usize) -> f32, h: f32, c: &mut f32) -> f32 {
-        let gate = |x: f32| self.shape.gate.value(x);
-        let update = |x: f32| self.shape.update.value(x);
+        let gate = |x: f32| math::nonlinearity(self.shape.gate, x);
+        let update = |x: f32| math::nonlinearity(self.shape.update, x);
         let bias = |i: usize| self.biases[i][k];
         match self.shape.kind {
-            Kind::Rnn => update(sum(0) + bias(0)),
-            Kind::FastRnn => self.alpha.of(k) * update(sum(0) + bias(0)) + self.beta * h,
-            Kind::FastRnnVector => {
+            CellKind::Rnn => update(sum(0) + bias(0)),
+            CellKind::FastRnn => self.alpha.of(k) * update(sum(0) + bias(0)) + self.beta * h,
+            CellKind::FastRnnVector => {
                 let alpha = self.alpha.of(k);
                 alpha * update(sum(0) + bias(0)) + (self.zeta * (1.0 - alpha) + self.nu) * h
             }
-            Kind::FastGrnn => {
+            CellKind::FastGrnn => {
                 let z = gate(sum(0) + bias(0));
                 (self.zeta * (1.0 - z) + self.nu) * update(sum(0) + bias(1)) + z * h
             }
-            Kind::Ugrnn => {
+            CellKind::Ugrnn => {
                 let z = gate(sum(0) + bias(0));
                 z * h + (1.0 - z) * update(sum(1) + bias(1))
             }
-            Kind::Gru => {
+            CellKind::Gru => {
                 let (r, z) = (gate(sum(0) + bias(0)), gate(sum(1) + bias(1)));
                 let n = update(sum(2) + bias(2) + r * (sum(3) + bias(3)));
                 (1.0 - z) * n + z * h
             }
-            Kind::Lstm => {
+            CellKind::Lstm => {
                 let (i, f, o) = (gate(sum(0) + bias(0)), gate(sum(1) + bias(1)), gate(sum(3) + bias(3)));
                 *c = f * *c + i * update(sum(2) + bias(2));
                 o * update(*c)

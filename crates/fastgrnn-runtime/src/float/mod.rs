@@ -10,7 +10,7 @@ mod shape;
 
 pub use head::{Head, argmax};
 pub use layer::{Layer, step_layers};
-pub use shape::{Kind, Nonlinearity, Scalar, Shape};
+pub use shape::Shape;
 
 /// A buffer whose length does not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

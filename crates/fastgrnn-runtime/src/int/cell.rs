@@ -2,7 +2,8 @@
 
 use super::arithmetic::{ONE, rounded, saturated};
 use super::layer::Factors;
-use super::{Kind, Layer, Place};
+use super::{Layer, Place};
+use crate::CellKind;
 
 /// One of the two products of a step.
 #[derive(Clone, Copy, PartialEq)]
@@ -61,17 +62,18 @@ impl Layer<'_> {
 
     /// Sums that W's and U's products share; a GRU's n block keeps them apart, W's first.
     fn shared(&self) -> usize {
-        (if self.kind() == Kind::Gru { 2 } else { self.kind().blocks() }) * self.hidden()
+        let cell = self.kind().shape();
+        (cell.blocks - usize::from(cell.keeps_apart)) * self.hidden()
     }
 
     /// Adds a product to its sums.
     fn add(&self, side: Side, v: &[i16], sums: &mut [i32]) {
-        let hidden = self.hidden();
         match side {
             Side::W => self.w.first.times(v, sums),
-            Side::U if self.kind() == Kind::Gru => {
-                // U's third block goes behind W's.
-                let behind = |row: usize| if row < 2 * hidden { row } else { row + hidden };
+            Side::U if self.kind().shape().keeps_apart => {
+                // U's last block goes behind W's.
+                let (shared, hidden) = (self.shared(), self.hidden());
+                let behind = |row: usize| if row < shared { row } else { row + hidden };
                 self.u.first.for_each(|r, c, a| sums[behind(r)] += i32::from(a) * i32::from(v[c]));
             }
             Side::U => self.u.first.times(v, sums),
@@ -94,36 +96,36 @@ impl Layer<'_> {
         let gate = |t: i32| self.gate.at(t).0;
         let bias = |vector: usize| self.bias(vector, k);
         let (next, overflowed) = match self.kind() {
-            Kind::Rnn => {
+            CellKind::Rnn => {
                 let value = self.updated(sum(0) + bias(0), cut);
                 saturated(rounded(value, bits - shifts.state))
             }
-            Kind::FastRnn => {
+            CellKind::FastRnn => {
                 let value = self.updated(sum(0) + bias(0), cut);
                 let new = rounded(self.alpha(k) * value, bits - shifts.state);
                 saturated(rounded(new + self.beta * h, 15))
             }
-            Kind::FastRnnVector => {
+            CellKind::FastRnnVector => {
                 let value = self.updated(sum(0) + bias(0), cut);
                 let alpha = self.alpha(k);
                 let beta = self.nu + rounded(self.zeta * (ONE - alpha), 15);
                 let new = rounded(alpha * value, bits + 1 - shifts.state);
                 saturated(rounded(new + beta * h, 14))
             }
-            Kind::FastGrnn => {
+            CellKind::FastGrnn => {
                 let z = gate(sum(0) + bias(0));
                 let value = self.updated(sum(0) + bias(1), cut);
                 let share = self.nu + rounded(self.zeta * (ONE - z), 15);
                 let new = rounded(share * value, bits - 1 - shifts.state);
                 saturated(rounded(new + z * h, 15))
             }
-            Kind::Ugrnn => {
+            CellKind::Ugrnn => {
                 let z = gate(sum(0) + bias(0));
                 let value = self.updated(sum(1) + bias(1), cut);
                 let new = rounded((ONE - z) * value, bits - shifts.state);
                 saturated(rounded(new + z * h, 15))
             }
-            Kind::Gru => {
+            CellKind::Gru => {
                 let (r, z) = (gate(sum(0) + bias(0)), gate(sum(1) + bias(1)));
                 let (recurrent, overflowed) = saturated(sum(3) + bias(3));
                 if overflowed {
@@ -134,7 +136,7 @@ impl Layer<'_> {
                 let new = rounded((ONE - z) * value, bits - shifts.state);
                 saturated(rounded(new + z * h, 15))
             }
-            Kind::Lstm => {
+            CellKind::Lstm => {
                 let (i, f, o) = (gate(sum(0) + bias(0)), gate(sum(1) + bias(1)), gate(sum(3) + bias(3)));
                 let value = self.updated(sum(2) + bias(2), cut);
                 let new = rounded(i * value, bits - shifts.memory);

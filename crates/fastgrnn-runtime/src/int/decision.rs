@@ -16,12 +16,22 @@ pub enum Meaning {
 }
 
 impl Meaning {
-    /// All meanings; the code in an image is the index.
+    /// All meanings.
     pub const ALL: [Self; 4] = [Self::Classes, Self::Binary, Self::OneAgainstAll, Self::Values];
+
+    /// The code in device images, which never changes.
+    pub const fn code(self) -> u8 {
+        match self {
+            Self::Classes => 0,
+            Self::Binary => 1,
+            Self::OneAgainstAll => 2,
+            Self::Values => 3,
+        }
+    }
 
     pub(super) fn from_code(code: u8) -> Result<Self, ImageError> {
         let unknown = ImageError::Code { what: "meaning of the outputs", code };
-        Self::ALL.get(usize::from(code)).copied().ok_or(unknown)
+        Self::ALL.into_iter().find(|meaning| meaning.code() == code).ok_or(unknown)
     }
 }
 

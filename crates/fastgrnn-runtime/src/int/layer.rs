@@ -1,8 +1,10 @@
 //! One layer of an image: what it holds and what must hold of it.
 
 use super::bytes::{Bytes, Words};
-use super::nonlinear::{Curve, is_signed, needs_table, value_bits};
-use super::{ImageError, Kind, Matrix, Nonlinearity};
+use super::nonlinear::Curve;
+use super::{ImageError, Matrix, Storage};
+use crate::cells::{Alphas, CellShape};
+use crate::{CellKind, Nonlinearity};
 
 /// The shifts of a layer's scales; see sections 2 and 3 of the document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,10 +27,10 @@ pub struct Shifts {
     pub u1: u32,
 }
 
-/// A full matrix, or two factors.
+/// W or U: a matrix, or two factors.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Factors<'a> {
-    /// The matrix, or its first factor.
+    /// The matrix (which may be a diagonal or absent), or its first factor.
     pub(super) first: Matrix<'a>,
     /// The second factor, `inputs × rank`.
     pub(super) second: Option<Matrix<'a>>,
@@ -39,7 +41,7 @@ impl<'a> Factors<'a> {
 
     fn read(bytes: &mut Bytes<'a>, rows: usize, cols: usize, rank: usize) -> Result<Self, ImageError> {
         if rank == 0 {
-            return Ok(Self { first: Matrix::read(bytes, rows, cols)?, second: None });
+            return Ok(Self { first: Matrix::read_any(bytes, rows, cols)?, second: None });
         }
         let first = Matrix::read(bytes, rows, rank)?;
         Ok(Self { first, second: Some(Matrix::read(bytes, cols, rank)?) })
@@ -63,14 +65,14 @@ impl<'a> Factors<'a> {
         if let Some(second) = self.second {
             product(second.rows(), inner)?;
         }
-        product(self.first.cols(), outer)
+        product(self.first.terms(), outer)
     }
 }
 
 /// A layer in an image.
 #[derive(Clone, Copy, Debug)]
 pub struct Layer<'a> {
-    kind: Kind,
+    kind: CellKind,
     input: usize,
     hidden: usize,
     pub(super) gate: Curve<'a>,
@@ -90,18 +92,8 @@ pub struct Layer<'a> {
     pub(super) start: Words<'a>,
 }
 
-const KINDS: [Kind; 7] =
-    [Kind::Rnn, Kind::FastRnn, Kind::FastRnnVector, Kind::FastGrnn, Kind::Ugrnn, Kind::Gru, Kind::Lstm];
-const NONLINEARITIES: [Nonlinearity; 6] = [
-    Nonlinearity::Tanh,
-    Nonlinearity::Sigmoid,
-    Nonlinearity::Relu,
-    Nonlinearity::QuantTanh,
-    Nonlinearity::QuantSigm,
-    Nonlinearity::QuantSigm4,
-];
 /// The code of "no gate".
-const NO_GATE: u8 = 255;
+pub const NO_GATE: u8 = 255;
 /// The largest α and β: 1 with 15 fraction bits.
 const MOST_ALPHA: u16 = 1 << 15;
 /// The largest ζ and ν: 1 with 14 fraction bits.
@@ -109,7 +101,7 @@ const MOST_ZETA: u16 = 1 << 14;
 
 impl<'a> Layer<'a> {
     pub(super) const EMPTY: Self = Self {
-        kind: Kind::Rnn,
+        kind: CellKind::Rnn,
         input: 0,
         hidden: 0,
         gate: Curve { function: Nonlinearity::QuantSigm, bits: 14, table: Words::EMPTY },
@@ -127,8 +119,9 @@ impl<'a> Layer<'a> {
 
     pub(super) fn read(bytes: &mut Bytes<'a>, input: usize) -> Result<Self, ImageError> {
         let code = bytes.u8()?;
-        let kind = *KINDS.get(usize::from(code)).ok_or(ImageError::Code { what: "cell", code })?;
-        let gated = matches!(kind, Kind::FastGrnn | Kind::Ugrnn | Kind::Gru | Kind::Lstm);
+        let kind = CellKind::from_code(code).ok_or(ImageError::Code { what: "cell", code })?;
+        let cell = kind.shape();
+        let gated = cell.gated;
         let gate = match bytes.u8()? {
             NO_GATE if !gated => Nonlinearity::QuantSigm,
             code if gated => nonlinearity("gate", code)?,
@@ -146,17 +139,18 @@ impl<'a> Layer<'a> {
         let shifts = Shifts {
             sums: number(bytes, "fraction bits of sums", 4, 14)?,
             state: number(bytes, "fraction bits of the state", 0, 14)?,
-            memory: number(bytes, "fraction bits of the memory", 0, if kind == Kind::Lstm { 14 } else { 0 })?,
+            memory: number(bytes, "fraction bits of the memory", 0, if cell.states > 1 { 14 } else { 0 })?,
             bias: number(bytes, "shift of biases", 0, 14)?,
             w2: number(bytes, "inner shift of W", 0, if rank_w == 0 { 0 } else { 30 })?,
             w1: number(bytes, "shift of W", 0, 30)?,
             u2: number(bytes, "inner shift of U", 0, if rank_u == 0 { 0 } else { 30 })?,
             u1: number(bytes, "shift of U", 0, 30)?,
         };
-        let rows = kind.blocks() * hidden;
+        let rows = cell.blocks * hidden;
         let w = Factors::read(bytes, rows, input, rank_w)?;
         let u = Factors::read(bytes, rows, hidden, rank_u)?;
-        let biases = bytes.words(bias_vectors(kind) * hidden)?;
+        check_forms(&cell, &w, &u, input == hidden, shifts.u1)?;
+        let biases = bytes.words(cell.biases * hidden)?;
         let curve = |function| Curve { function, bits: shifts.sums, table: Words::EMPTY };
         let mut layer = Self {
             kind,
@@ -179,20 +173,17 @@ impl<'a> Layer<'a> {
     }
 
     fn read_scalars(&mut self, bytes: &mut Bytes<'a>) -> Result<(), ImageError> {
-        let (zeta, beta) = (MOST_ZETA, MOST_ALPHA);
-        match self.kind {
-            Kind::FastRnn => {
-                self.alpha = alphas(bytes, 1)?;
-                self.beta = scalar(bytes, "beta", beta)?;
-            }
-            Kind::FastRnnVector => {
-                self.alpha = alphas(bytes, self.hidden)?;
-                (self.zeta, self.nu) = (scalar(bytes, "zeta", zeta)?, scalar(bytes, "nu", zeta)?);
-            }
-            Kind::FastGrnn => {
-                (self.zeta, self.nu) = (scalar(bytes, "zeta", zeta)?, scalar(bytes, "nu", zeta)?);
-            }
-            Kind::Rnn | Kind::Ugrnn | Kind::Gru | Kind::Lstm => {}
+        let cell = self.kind.shape();
+        self.alpha = match cell.alphas {
+            Alphas::None => Words::EMPTY,
+            Alphas::One => alphas(bytes, 1)?,
+            Alphas::PerUnit => alphas(bytes, self.hidden)?,
+        };
+        if cell.has_beta {
+            self.beta = scalar(bytes, "beta", MOST_ALPHA)?;
+        }
+        if cell.has_zeta {
+            (self.zeta, self.nu) = (scalar(bytes, "zeta", MOST_ZETA)?, scalar(bytes, "nu", MOST_ZETA)?);
         }
         Ok(())
     }
@@ -204,17 +195,14 @@ impl<'a> Layer<'a> {
         if products + (1 << (15 + bias)) + (1 << 17) >= 1 << 30 {
             return Err(ImageError::Overflow { what: "the sum of the products" });
         }
-        let terms = (self.w.first.cols() + self.u.first.cols()) as u64;
+        let terms = (self.w.first.terms() + self.u.first.terms()) as u64;
         if (terms << 22) + (1 << w1.max(u1)) >= 1 << 31 {
             return Err(ImageError::Overflow { what: "the sum of the products" });
         }
-        let value = value_bits(self.update.function);
+        let cell = self.kind.shape();
+        let value = self.update.value_bits();
         let gate = self.gate.function;
-        let most = match self.kind {
-            Kind::FastGrnn if is_signed(gate) => value - 2,
-            Kind::FastGrnn => value - 1,
-            _ => value,
-        };
+        let most = cell.most_state_bits(value, gate);
         if state > most {
             return Err(ImageError::Range {
                 what: "fraction bits of the state",
@@ -236,16 +224,14 @@ impl<'a> Layer<'a> {
         if sums > 13 && (wide(gate) || wide(self.update.function)) {
             return Err(ImageError::Range { what: "fraction bits of sums", value: sums, least: 4, most: 13 });
         }
-        let unbounded = gate == Nonlinearity::Relu;
-        let blends = matches!(self.kind, Kind::Ugrnn | Kind::Gru);
-        if unbounded || (blends && is_signed(gate)) {
+        if !gate.is_bounded() || (cell.gated && gate.is_signed() && !cell.signed_gates) {
             return Err(ImageError::Gate);
         }
         Ok(())
     }
 
     pub(super) fn needs_table(&self) -> bool {
-        needs_table(self.gate.function) || needs_table(self.update.function)
+        self.gate.function.reads_table() || self.update.function.reads_table()
     }
 
     pub(super) fn set_table(&mut self, table: Words<'a>) {
@@ -253,7 +239,7 @@ impl<'a> Layer<'a> {
     }
 
     /// The cell.
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> CellKind {
         self.kind
     }
 
@@ -300,7 +286,7 @@ impl<'a> Layer<'a> {
 
     /// Bias vectors.
     pub fn bias_vectors(&self) -> usize {
-        bias_vectors(self.kind)
+        self.kind.shape().biases
     }
 
     /// α of `unit` (15 fraction bits), for FastRNN and FastRNN-vector.
@@ -331,12 +317,12 @@ impl<'a> Layer<'a> {
 
     /// Entries of the state: h, and for an LSTM c after it.
     pub fn state_len(&self) -> usize {
-        if self.kind == Kind::Lstm { 2 * self.hidden } else { self.hidden }
+        self.kind.shape().states * self.hidden
     }
 
     /// Sums of a step; a GRU keeps `U_n·h` apart.
     pub fn sums_len(&self) -> usize {
-        (if self.kind == Kind::Gru { 4 } else { self.kind.blocks() }) * self.hidden
+        self.kind.shape().sums() * self.hidden
     }
 
     /// The larger rank, 0 if both matrices are full.
@@ -345,16 +331,32 @@ impl<'a> Layer<'a> {
     }
 }
 
-const fn bias_vectors(kind: Kind) -> usize {
-    match kind {
-        Kind::Rnn | Kind::FastRnn | Kind::FastRnnVector => 1,
-        Kind::FastGrnn | Kind::Ugrnn => 2,
-        Kind::Gru | Kind::Lstm => 4,
+/// Which matrices may be diagonals, absent or neither; section 8 of the document.
+fn check_forms(
+    cell: &CellShape,
+    w: &Factors,
+    u: &Factors,
+    square: bool,
+    u_shift: u32,
+) -> Result<(), ImageError> {
+    let refused = |what, storage: Storage| Err(ImageError::Code { what, code: storage.code() });
+    let (w, u) = (w.first.storage(), u.first.storage());
+    if w == Storage::Absent || (w == Storage::Diagonal && !square) {
+        return refused("form of this W", w);
+    }
+    if u != Storage::Absent && !cell.reads_state {
+        return refused("form of this U", u);
+    }
+    match u {
+        Storage::Absent if u_shift != 0 => {
+            Err(ImageError::Range { what: "shift of U", value: u_shift, least: 0, most: 0 })
+        }
+        _ => Ok(()),
     }
 }
 
 fn nonlinearity(what: &'static str, code: u8) -> Result<Nonlinearity, ImageError> {
-    NONLINEARITIES.get(usize::from(code)).copied().ok_or(ImageError::Code { what, code })
+    Nonlinearity::from_code(code).ok_or(ImageError::Code { what, code })
 }
 
 fn number(bytes: &mut Bytes, what: &'static str, least: u32, most: u32) -> Result<u32, ImageError> {

@@ -1,11 +1,11 @@
-//! A byte matrix in one of four forms, and its products.
+//! A byte matrix as an image stores it, and its products.
 
 use super::ImageError;
 use super::bytes::Bytes;
 
 /// How a matrix is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum Storage {
     /// All entries, row by row.
     Dense,
     /// The entries of each row with their columns.
@@ -14,17 +14,53 @@ pub enum Form {
     ByColumn,
     /// A bit for each entry, and those that are there.
     Bitmap,
+    /// The diagonals of stacked square blocks, one after the other.
+    Diagonal,
+    /// Nothing: the matrix is 0.
+    Absent,
 }
 
-impl Form {
-    /// All forms; the code in an image is the index.
-    pub const ALL: [Self; 4] = [Self::Dense, Self::ByRow, Self::ByColumn, Self::Bitmap];
+impl Storage {
+    /// All of them.
+    pub const ALL: [Self; 6] =
+        [Self::Dense, Self::ByRow, Self::ByColumn, Self::Bitmap, Self::Diagonal, Self::Absent];
+    /// Those that hold any matrix (of a size that they can list): the smallest is used.
+    pub const GENERAL: [Self; 4] = [Self::Dense, Self::ByRow, Self::ByColumn, Self::Bitmap];
+
+    /// The code in device images, which never changes.
+    pub const fn code(self) -> u8 {
+        match self {
+            Self::Dense => 0,
+            Self::ByRow => 1,
+            Self::ByColumn => 2,
+            Self::Bitmap => 3,
+            Self::Diagonal => 4,
+            Self::Absent => 5,
+        }
+    }
+
+    /// The name in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Dense => "dense",
+            Self::ByRow => "by-row",
+            Self::ByColumn => "by-column",
+            Self::Bitmap => "bitmap",
+            Self::Diagonal => "diagonal",
+            Self::Absent => "none",
+        }
+    }
+
+    fn from_code(code: u8) -> Result<Self, ImageError> {
+        let unknown = ImageError::Code { what: "matrix form", code };
+        Self::ALL.into_iter().find(|storage| storage.code() == code).ok_or(unknown)
+    }
 }
 
 /// A borrowed `rows × cols` matrix of bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Matrix<'a> {
-    form: Form,
+    storage: Storage,
     rows: usize,
     cols: usize,
     /// Numbers of entries, or the bitmap.
@@ -35,19 +71,31 @@ pub struct Matrix<'a> {
 
 impl<'a> Matrix<'a> {
     pub(super) const EMPTY: Self =
-        Self { form: Form::Dense, rows: 0, cols: 0, counts: &[], indices: &[], values: &[] };
+        Self { storage: Storage::Dense, rows: 0, cols: 0, counts: &[], indices: &[], values: &[] };
 
+    /// Reads a matrix that is neither a diagonal nor absent.
     pub(super) fn read(bytes: &mut Bytes<'a>, rows: usize, cols: usize) -> Result<Self, ImageError> {
-        let form = bytes.u8()?;
-        let form =
-            *Form::ALL.get(usize::from(form)).ok_or(ImageError::Code { what: "matrix form", code: form })?;
+        let matrix = Self::read_any(bytes, rows, cols)?;
+        match matrix.storage {
+            Storage::Diagonal | Storage::Absent => {
+                Err(ImageError::Code { what: "matrix form here", code: matrix.storage.code() })
+            }
+            _ => Ok(matrix),
+        }
+    }
+
+    /// Reads a matrix of a layer. Whether the layer may have this one is for the caller to check.
+    pub(super) fn read_any(bytes: &mut Bytes<'a>, rows: usize, cols: usize) -> Result<Self, ImageError> {
+        let storage = Storage::from_code(bytes.u8()?)?;
         let size = rows.checked_mul(cols).ok_or(ImageError::Truncated)?;
-        let mut new = Self { form, rows, cols, ..Self::EMPTY };
-        match form {
-            Form::Dense => new.values = bytes.take(size)?,
-            Form::ByRow => new.read_lists(bytes, rows, cols)?,
-            Form::ByColumn => new.read_lists(bytes, cols, rows)?,
-            Form::Bitmap => {
+        let mut new = Self { storage, rows, cols, ..Self::EMPTY };
+        match storage {
+            Storage::Dense => new.values = bytes.take(size)?,
+            Storage::ByRow => new.read_lists(bytes, rows, cols)?,
+            Storage::ByColumn => new.read_lists(bytes, cols, rows)?,
+            Storage::Diagonal => new.values = bytes.take(rows)?,
+            Storage::Absent => {}
+            Storage::Bitmap => {
                 new.counts = bytes.take(size.div_ceil(8))?;
                 let stray = size % 8 != 0 && new.counts[size / 8] >> (size % 8) != 0;
                 if stray {
@@ -81,8 +129,17 @@ impl<'a> Matrix<'a> {
     }
 
     /// How it is stored.
-    pub fn form(&self) -> Form {
-        self.form
+    pub fn storage(&self) -> Storage {
+        self.storage
+    }
+
+    /// Products that an entry of the result adds up.
+    pub fn terms(&self) -> usize {
+        match self.storage {
+            Storage::Diagonal => 1,
+            Storage::Absent => 0,
+            _ => self.cols,
+        }
     }
 
     /// Rows.
@@ -108,14 +165,21 @@ impl<'a> Matrix<'a> {
     /// Calls `each(row, column, entry)` for all stored entries.
     #[inline(always)]
     pub fn for_each(&self, mut each: impl FnMut(usize, usize, i8)) {
-        match self.form {
-            Form::Dense => {
+        match self.storage {
+            Storage::Dense => {
                 let rows = self.values.chunks_exact(self.cols.max(1)).enumerate();
                 rows.for_each(|(r, row)| row.iter().enumerate().for_each(|(c, &v)| each(r, c, v as i8)));
             }
-            Form::ByRow => self.lists(&mut each),
-            Form::ByColumn => self.lists(|line, index, value| each(index, line, value)),
-            Form::Bitmap => {
+            Storage::ByRow => self.lists(&mut each),
+            Storage::ByColumn => self.lists(|line, index, value| each(index, line, value)),
+            Storage::Absent => {}
+            Storage::Diagonal => {
+                for (block, diagonal) in self.values.chunks_exact(self.cols.max(1)).enumerate() {
+                    let entries = diagonal.iter().enumerate();
+                    entries.for_each(|(c, &value)| each(block * self.cols + c, c, value as i8));
+                }
+            }
+            Storage::Bitmap => {
                 let mut values = self.values.iter();
                 let (mut row, mut col) = (0, 0);
                 let mut left = self.rows * self.cols;
@@ -150,7 +214,7 @@ impl<'a> Matrix<'a> {
 
     /// Adds the matrix times `v` to `out`.
     pub(super) fn times(&self, v: &[i16], out: &mut [i32]) {
-        if self.form == Form::Dense {
+        if self.storage == Storage::Dense {
             for (sum, row) in out.iter_mut().zip(self.values.chunks_exact(self.cols.max(1))) {
                 *sum += row.iter().zip(v).map(|(&a, &v)| i32::from(a as i8) * i32::from(v)).sum::<i32>();
             }
@@ -161,7 +225,7 @@ impl<'a> Matrix<'a> {
 
     /// Adds the transposed matrix times `v` to `out`.
     pub(super) fn transposed_times(&self, v: &[i16], out: &mut [i32]) {
-        if self.form == Form::Dense {
+        if self.storage == Storage::Dense {
             for (&v, row) in v.iter().zip(self.values.chunks_exact(self.cols.max(1))) {
                 out.iter_mut().zip(row).for_each(|(sum, &a)| *sum += i32::from(a as i8) * i32::from(v));
             }

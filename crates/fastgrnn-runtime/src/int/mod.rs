@@ -40,10 +40,10 @@ pub use decision::{Decision, Meaning, Posteriors};
 pub use detector::{Detection, Detector, DetectorError, DetectorState, Reset};
 pub use error::{ImageError, VERSION};
 pub use image::Model;
-pub use layer::{Layer, Shifts};
-pub use matrix::{Form, Matrix};
+pub use layer::{Layer, NO_GATE, Shifts};
+pub use matrix::{Matrix, Storage};
 pub use nonlinear::TABLE_LEN;
 pub use state::State;
 pub use watch::{Place, Unwatched, Watch};
 
-pub use crate::float::{Kind, Nonlinearity, WrongLength};
+pub use crate::float::WrongLength;

@@ -1,8 +1,8 @@
 //! The nonlinearities: sums with `F_a` fraction bits to values with 15 (`relu`: 11).
 
-use super::Nonlinearity;
 use super::arithmetic::{ONE, rounded};
 use super::bytes::Words;
+use crate::Nonlinearity;
 
 /// Entries of the table that `sigmoid` and `tanh` share.
 pub const TABLE_LEN: usize = 65;
@@ -20,7 +20,7 @@ pub(super) struct Curve<'a> {
 impl Curve<'_> {
     /// Fraction bits of the value.
     pub(super) fn value_bits(&self) -> u32 {
-        value_bits(self.function)
+        self.function.value_bits()
     }
 
     /// The value at `t`, and whether a `relu` was cut.
@@ -62,19 +62,4 @@ impl Curve<'_> {
         let (low, high) = (i32::from(self.table.u16(i)), i32::from(self.table.u16(i + 1)));
         low + rounded((high - low) * (u & ((1 << width) - 1)), width)
     }
-}
-
-/// Fraction bits of a nonlinearity's value.
-pub(super) fn value_bits(function: Nonlinearity) -> u32 {
-    if function == Nonlinearity::Relu { 11 } else { 15 }
-}
-
-/// Whether the table is needed.
-pub(super) fn needs_table(function: Nonlinearity) -> bool {
-    matches!(function, Nonlinearity::Sigmoid | Nonlinearity::Tanh)
-}
-
-/// Whether values may be negative.
-pub(super) fn is_signed(function: Nonlinearity) -> bool {
-    matches!(function, Nonlinearity::Tanh | Nonlinearity::QuantTanh)
 }

@@ -218,7 +218,8 @@ fn first_shift(product: &mut Product, shift: u8) {
 
 fn last_shift(product: &mut Product, shift: u8) {
     match product {
-        Product::Full { s1, .. } | Product::Low { s1, .. } => *s1 = shift,
+        Product::Full { s1, .. } | Product::Low { s1, .. } | Product::Diagonal { s1, .. } => *s1 = shift,
+        Product::Absent => {}
     }
 }
 
@@ -234,6 +235,57 @@ fn the_smallest_form_is_the_smallest_and_the_first_of_equals() {
     assert_eq!(smallest(&matrix(2, 8, 13)), 3);
     assert_eq!(smallest(&matrix(2, 8, 14)), 0);
     assert_eq!(smallest(&matrix(40, 1, 1)), 2);
+}
+
+/// What follows the fields of the first layer of [`sample`]: W's form.
+const W_FORM_AT: usize = 17 + 4 * 2 + 18;
+
+#[test]
+fn matrices_are_diagonal_or_absent_only_where_the_page_allows_it() {
+    let network = |sizes: [usize; 2]| {
+        let mut network =
+            the_same(fastgrnn_testing::oracle::random::network(vec![0], sizes.to_vec(), Manner::Tame));
+        let full = |columns: usize| Matrix { rows: 3, columns, entries: vec![1; 3 * columns] };
+        network.layers[0].w = Product::Full { a: full(sizes[0]), s1: 9 };
+        network.layers[0].u = Product::Full { a: full(3), s1: 9 };
+        network
+    };
+    let accepted = |network: &Network| {
+        let image = write(network, &Forms::Smallest);
+        assert_eq!(read(&image, 3).is_some(), Model::<3>::read(&image).is_ok());
+        Model::<3>::read(&image).is_ok()
+    };
+    let diagonal = || Product::Diagonal { a: vec![-128, 0, 127], s1: 7 };
+    for (inputs, expected) in [(2, false), (3, true)] {
+        let mut own = network([inputs, 3]);
+        assert!(accepted(&own));
+        own.layers[0].w = diagonal();
+        assert_eq!(accepted(&own), expected, "a diagonal W of {inputs} inputs");
+        own.layers[0].w = Product::Absent;
+        assert!(!accepted(&own), "no W");
+    }
+    let mut own = network([2, 3]);
+    own.layers[0].u = diagonal();
+    assert!(accepted(&own));
+    own.layers[0].u = Product::Absent;
+    assert!(accepted(&own));
+    // The shift of a U that is not there.
+    let mut image = write(&own, &Forms::Smallest);
+    image[W_FORM_AT - 1] = 1;
+    reseal(&mut image);
+    assert!(Model::<3>::read(&image).is_err() && read(&image, 3).is_none());
+    // Codes that mean nothing, and a head that claims to be a diagonal or absent.
+    let image = write(&network([2, 3]), &Forms::InTurn(vec![0]));
+    let head_at = W_FORM_AT + (1 + 6) + (1 + 9) + 6;
+    for (place, codes) in [(W_FORM_AT, vec![6, 7, 255]), (head_at, vec![4, 5])] {
+        for code in codes {
+            let mut changed = image.clone();
+            assert_eq!(changed[place], 0);
+            changed[place] = code;
+            reseal(&mut changed);
+            assert!(Model::<3>::read(&changed).is_err() && read(&changed, 3).is_none(), "{code} at {place}");
+        }
+    }
 }
 
 #[test]

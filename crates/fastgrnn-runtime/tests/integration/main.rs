@@ -1,6 +1,7 @@
 //! The integer runtime against a second implementation of `docs/integer-arithmetic.md`.
 
 mod cells;
+mod codes;
 mod curve_values;
 mod extremes;
 mod images;

@@ -18,7 +18,14 @@ const UNITS: usize = 256;
 fn widened(mut network: Network) -> Network {
     let layer = &mut network.layers[0];
     let rows = blocks(layer.cell.code()) * UNITS;
-    let (Product::Full { a, .. } | Product::Low { a1: a, .. }) = &mut layer.w;
+    // One unit reads one input: its diagonal W is a full one.
+    if let Product::Diagonal { a, s1 } = &layer.w {
+        let a = Matrix { rows: a.len(), columns: 1, entries: a.clone() };
+        layer.w = Product::Full { a, s1: *s1 };
+    }
+    let (Product::Full { a, .. } | Product::Low { a1: a, .. }) = &mut layer.w else {
+        unreachable!("a layer has a W");
+    };
     let entries = a.entries.chunks(a.columns).flat_map(|row| row.repeat(UNITS)).collect();
     *a = Matrix { rows, columns: a.columns, entries };
     let zeros = |rows| Matrix { rows, columns: 1, entries: vec![0; rows] };

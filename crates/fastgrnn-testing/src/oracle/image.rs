@@ -2,7 +2,7 @@
 
 use super::network::{Layer, Matrix, Network, Product};
 
-/// Which of the four forms a matrix is written in.
+/// Which of the first four forms a matrix is written in.
 #[derive(Clone, Debug)]
 pub enum Forms {
     /// The smallest, as the page asks.
@@ -87,6 +87,8 @@ impl Writer<'_> {
             match product {
                 Product::Full { s1, .. } => self.bytes.extend([0, *s1]),
                 Product::Low { s2, s1, .. } => self.bytes.extend([*s2, *s1]),
+                Product::Diagonal { s1, .. } => self.bytes.extend([0, *s1]),
+                Product::Absent => self.bytes.extend([0, 0]),
             }
         }
         for product in [&layer.w, &layer.u] {
@@ -96,6 +98,10 @@ impl Writer<'_> {
                     self.matrix(a1);
                     self.matrix(a2);
                 }
+                Product::Diagonal { a, .. } => {
+                    self.form(4, &a.iter().map(|entry| *entry as u8).collect::<Vec<_>>());
+                }
+                Product::Absent => self.form(5, &[]),
             }
         }
         for bias in &layer.biases {

@@ -17,16 +17,30 @@ impl Matrix {
 /// W or U with its shifts (section 2).
 #[derive(Clone, Debug)]
 pub enum Product {
-    Full { a: Matrix, s1: u8 },
-    Low { a1: Matrix, a2: Matrix, s2: u8, s1: u8 },
+    Full {
+        a: Matrix,
+        s1: u8,
+    },
+    Low {
+        a1: Matrix,
+        a2: Matrix,
+        s2: u8,
+        s1: u8,
+    },
+    /// The diagonals of the blocks, one after the other.
+    Diagonal {
+        a: Vec<i8>,
+        s1: u8,
+    },
+    Absent,
 }
 
 impl Product {
     /// The rank as the image stores it: 0 for a full matrix.
     pub fn rank(&self) -> usize {
         match self {
-            Product::Full { .. } => 0,
             Product::Low { a2, .. } => a2.columns,
+            Product::Full { .. } | Product::Diagonal { .. } | Product::Absent => 0,
         }
     }
 
@@ -35,6 +49,8 @@ impl Product {
         match self {
             Product::Full { a, s1 } => (a.columns, *s1),
             Product::Low { a1, s1, .. } => (a1.columns, *s1),
+            Product::Diagonal { s1, .. } => (1, *s1),
+            Product::Absent => (0, 0),
         }
     }
 }

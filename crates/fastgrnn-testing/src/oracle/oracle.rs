@@ -1,7 +1,7 @@
 //! Sections 1, 2, 3, 5 and 6: a step and the scores, value by value.
 
 use super::curves::{ONE, in_32_bits, r, s, value, within};
-use super::network::{Cell, Layer, Matrix, Network, Product};
+use super::network::{Cell, Layer, Matrix, Network, Product, blocks};
 use std::collections::BTreeMap;
 
 /// Where a value was cut to its width.
@@ -112,8 +112,13 @@ fn sum(terms: impl Iterator<Item = i64> + Clone) -> Sum {
 
 /// Section 2: the sums of the last product before their shift. `cut` is told of each entry of m
 /// that was saturated.
-fn sums(product: &Product, v: &[i64], mut cut: impl FnMut()) -> Vec<Sum> {
+fn sums(product: &Product, rows_of_layer: usize, v: &[i64], mut cut: impl FnMut()) -> Vec<Sum> {
     match product {
+        Product::Diagonal { a, .. } => {
+            let entry = |i: usize| i64::from(a[i]) * v[i % v.len()];
+            (0..a.len()).map(|i| sum(std::iter::once(entry(i)))).collect()
+        }
+        Product::Absent => (0..rows_of_layer).map(|_| Sum { value: 0, sizes: 0 }).collect(),
         Product::Full { a, .. } => rows(a, v),
         Product::Low { a1, a2, s2, .. } => {
             let column = |j: usize| sum((0..a2.rows).map(move |k| i64::from(a2.at(k, j)) * v[k]));
@@ -154,8 +159,9 @@ impl<'a> Step<'a> {
         x: &[i64],
         count: &mut impl FnMut(Cut),
     ) -> Self {
-        let w = sums(&layer.w, x, || count(Cut::ProjectedW));
-        let u = sums(&layer.u, &old.h, || count(Cut::ProjectedU));
+        let rows = blocks(layer.cell.code()) * layer.hidden;
+        let w = sums(&layer.w, rows, x, || count(Cut::ProjectedW));
+        let u = sums(&layer.u, rows, &old.h, || count(Cut::ProjectedU));
         let (s_w, s_u) = (layer.w.last().1, layer.u.last().1);
         w.iter().zip(&u).for_each(|(w, u)| share_an_accumulator((w, s_w), (u, s_u)));
         let shifted = |sums: &[Sum], shift: u8| sums.iter().map(|sum| r(sum.value, shift)).collect();

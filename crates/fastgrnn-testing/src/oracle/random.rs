@@ -145,7 +145,8 @@ fn layer(code: u8, inputs: usize, hidden: usize, manner: Manner) -> impl Strateg
             Manner::Wild => (4..=if fourth { 13 } else { 14_u8 }, 0..=14_u8, numbers(hidden * 2).boxed()),
             Manner::Tame => (8..=11_u8, 4..=9_u8, vec(-1000..=1000_i16, hidden * 2).boxed()),
         };
-        let products = (product(rows, inputs, manner), product(rows, hidden, manner));
+        let products =
+            (product(rows, inputs, hidden, false, manner), product(rows, hidden, hidden, true, manner));
         let biases = vec(numbers(hidden), bias_vectors(code));
         let start = proptest::option::of(start);
         (Just(cell), f_a, f_h, 0..=14_u8, products, biases, start).prop_map(
@@ -182,7 +183,14 @@ fn cell(code: u8, hidden: usize, manner: Manner) -> BoxedStrategy<Cell> {
     }
 }
 
-fn product(rows: usize, columns: usize, manner: Manner) -> BoxedStrategy<Product> {
+/// A product of a layer of `hidden` units; a square one may be diagonal.
+fn product(
+    rows: usize,
+    columns: usize,
+    hidden: usize,
+    may_be_absent: bool,
+    manner: Manner,
+) -> BoxedStrategy<Product> {
     let shift = move || match manner {
         Manner::Wild => prop_oneof![0..=30_u8, 5..=14_u8, Just(0_u8)].boxed(),
         Manner::Tame => Just(0_u8).boxed(), // chosen below, from the sizes
@@ -192,7 +200,14 @@ fn product(rows: usize, columns: usize, manner: Manner) -> BoxedStrategy<Product
         (matrix(rows, rank), matrix(columns, rank), shift(), shift())
             .prop_map(|(a1, a2, s2, s1)| Product::Low { a1, a2, s2, s1 })
     });
-    prop_oneof![full, low].boxed()
+    if columns != hidden {
+        return prop_oneof![full, low].boxed();
+    }
+    let diagonal = (matrix(rows, 1), shift()).prop_map(|(a, s1)| Product::Diagonal { a: a.entries, s1 });
+    if !may_be_absent {
+        return prop_oneof![2 => full, 2 => low, 1 => diagonal].boxed();
+    }
+    prop_oneof![3 => full, 3 => low, 2 => diagonal, 1 => Just(Product::Absent)].boxed()
 }
 
 /// The layer with its fraction bits and shifts moved to where a reader accepts them.
@@ -209,6 +224,9 @@ fn accepted(mut layer: Layer, manner: Manner) -> Layer {
         if let Product::Low { a2, s2, .. } = product {
             *s2 = (0..=*s2).rev().find(|s2| shift_fits(a2.rows, *s2)).expect("shift 0 fits 511 entries");
         }
+        if matches!(product, Product::Absent) {
+            continue;
+        }
         let (entries, shift) = product.last();
         let fits = (0..=shift).rev().find(|shift| shift_fits(entries, *shift));
         *last_shift(product) = fits.expect("shift 0 fits 511 entries");
@@ -223,7 +241,8 @@ fn accepted(mut layer: Layer, manner: Manner) -> Layer {
 
 fn last_shift(product: &mut Product) -> &mut u8 {
     match product {
-        Product::Full { s1, .. } | Product::Low { s1, .. } => s1,
+        Product::Full { s1, .. } | Product::Low { s1, .. } | Product::Diagonal { s1, .. } => s1,
+        Product::Absent => unreachable!("an absent matrix has no shift"),
     }
 }
 
@@ -233,6 +252,9 @@ fn tame(layer: &mut Layer) {
     for product in [&mut layer.w, &mut layer.u] {
         if let Product::Low { a2, s2, .. } = product {
             *s2 = 7 + bits(a2.rows);
+        }
+        if matches!(product, Product::Absent) {
+            continue;
         }
         let entries = product.last().0;
         *last_shift(product) = 22 + bits(entries) - (f_a + 2);

@@ -82,6 +82,10 @@ impl<'a> Reader<'a> {
         let rows = blocks(code) * hidden;
         let w = self.product(rows, inputs, rank_w, shifts_w)?;
         let u = self.product(rows, hidden, rank_u, shifts_u)?;
+        let not_square = matches!(w, Product::Diagonal { .. }) && inputs != hidden;
+        if matches!(w, Product::Absent) || not_square {
+            return None;
+        }
         let biases = (0..bias_vectors(code)).map(|_| self.signed(hidden)).collect::<Option<_>>()?;
         let cell = match code {
             0 => Cell::Rnn,
@@ -105,6 +109,17 @@ impl<'a> Reader<'a> {
     }
 
     fn product(&mut self, rows: usize, columns: usize, rank: usize, (s2, s1): (u8, u8)) -> Option<Product> {
+        if rank == 0 && s2 == 0 && self.rest.first() == Some(&4) {
+            self.byte()?;
+            return Some(Product::Diagonal {
+                a: self.bytes(rows)?.iter().map(|byte| *byte as i8).collect(),
+                s1,
+            });
+        }
+        if rank == 0 && s2 == 0 && self.rest.first() == Some(&5) {
+            self.byte()?;
+            return if s1 == 0 { Some(Product::Absent) } else { None };
+        }
         if rank == 0 {
             return if s2 == 0 { Some(Product::Full { a: self.matrix(rows, columns)?, s1 }) } else { None };
         }

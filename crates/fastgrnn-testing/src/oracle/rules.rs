@@ -61,6 +61,8 @@ fn product(product: &Product) -> bool {
     match product {
         Product::Full { a, s1 } => shift_fits(a.columns, *s1),
         Product::Low { a1, a2, s2, s1 } => shift_fits(a2.rows, *s2) && shift_fits(a1.columns, *s1),
+        Product::Diagonal { s1, .. } => shift_fits(1, *s1),
+        Product::Absent => true,
     }
 }
 

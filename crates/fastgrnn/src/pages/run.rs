@@ -79,7 +79,9 @@ fn integer_tensors(model: &IntegerModel) -> Vec<TensorRow> {
         rows.extend(matrices.iter().filter(|m| m.name.starts_with(&prefix)).cloned());
         let names = layer.cell.params().into_iter().filter(|p| p.role == Role::Bias).map(|p| p.name);
         rows.extend(names.zip(&layer.biases).map(|(name, b)| words(&format!("{prefix}{name}"), b.len())));
-        rows.extend(layer.stored_scalars().map(|(name, entries)| words(&format!("{prefix}{name}"), entries)));
+        rows.extend(
+            layer.stored_scalars().map(|(name, entries)| words(&format!("{prefix}{}", name.name()), entries)),
+        );
         if !layer.start.is_empty() {
             rows.push(words(&format!("{prefix}start"), layer.start.len()));
         }

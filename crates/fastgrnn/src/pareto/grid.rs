@@ -163,7 +163,7 @@ impl Family {
         };
         if base.cell.unwrap_or(CellKind::FastGrnn) != self.cell {
             (recipe.alpha, recipe.beta, recipe.zeta, recipe.nu) = (None, None, None, None);
-            if !self.cell.declaration().gated {
+            if !self.cell.declaration().gated() {
                 recipe.gate = None;
             }
         }

@@ -135,10 +135,7 @@ fn metadata_that_contradict_the_tensors_are_refused() {
         assert!(text.contains(message), "{text:?} should say {message:?}");
     };
     refused(&|m| m["network"]["layers"][0]["hidden"] = 4.into(), "tensor `layer0.w1` has shape [3, 1]");
-    refused(
-        &|m| m["network"]["layers"][0]["rank_u"] = serde_json::Value::Null,
-        "tensor `layer0.u` is missing",
-    );
+    refused(&|m| m["network"]["layers"][0]["form_u"] = "full".into(), "tensor `layer0.u` is missing");
     refused(&|m| m["network"]["layers"][0]["hidden"] = (1u64 << 60).into(), "a size of 1152921504606846976");
     refused(&|m| m["network"]["layers"] = serde_json::json!([]), "at least one layer");
     refused(&|m| m["network"]["outputs"] = 3.into(), "3 outputs for 2 labels");

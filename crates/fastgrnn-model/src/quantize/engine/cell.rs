@@ -3,19 +3,20 @@
 //! Every cell ends in the same way, `R(R(share · value) + keep · old)`; they differ in what share,
 //! value and keep are.
 
-use super::curve::{Curve, ONE, offset, saturated, value_bits};
+use super::curve::{Curve, ONE, offset, saturated};
 use super::plan::LayerPlan;
 use fastgrnn_engine::simd::int::{IntSimd, ROWS, Rounding, Table};
-use fastgrnn_runtime::int::Kind;
+use fastgrnn_runtime::CellKind;
 use std::ops::Range;
 
-const RNN: u8 = Kind::Rnn as u8;
-const FAST_RNN: u8 = Kind::FastRnn as u8;
-const FAST_RNN_VECTOR: u8 = Kind::FastRnnVector as u8;
-const FAST_GRNN: u8 = Kind::FastGrnn as u8;
-const UGRNN: u8 = Kind::Ugrnn as u8;
-const GRU: u8 = Kind::Gru as u8;
-const LSTM: u8 = Kind::Lstm as u8;
+// Kinds as numbers: constants of the loops over units.
+const RNN: u8 = CellKind::Rnn as u8;
+const FAST_RNN: u8 = CellKind::FastRnn as u8;
+const FAST_RNN_VECTOR: u8 = CellKind::FastRnnVector as u8;
+const FAST_GRNN: u8 = CellKind::FastGrnn as u8;
+const UGRNN: u8 = CellKind::Ugrnn as u8;
+const GRU: u8 = CellKind::Gru as u8;
+const LSTM: u8 = CellKind::Lstm as u8;
 
 /// What a layer's units have in common, in vectors.
 pub(super) struct Rule<'a, S: IntSimd> {
@@ -80,13 +81,13 @@ impl<'a, S: IntSimd> Rule<'a, S> {
     #[inline(always)]
     pub(super) fn new(s: S, plan: &'a LayerPlan, table: &'a Table) -> Self {
         let shifts = &plan.shifts;
-        let (bits, state) = (value_bits(plan.update), shifts.state);
+        let (bits, state) = (plan.update.value_bits(), shifts.state);
         let (inner, outer) = match plan.kind {
-            Kind::Rnn => (bits - state, 0),
-            Kind::FastRnnVector => (bits + 1 - state, 14),
-            Kind::FastGrnn => (bits - 1 - state, 15),
-            Kind::FastRnn | Kind::Ugrnn | Kind::Gru => (bits - state, 15),
-            Kind::Lstm => (15 + bits - state, 0),
+            CellKind::Rnn => (bits - state, 0),
+            CellKind::FastRnnVector => (bits + 1 - state, 14),
+            CellKind::FastGrnn => (bits - 1 - state, 15),
+            CellKind::FastRnn | CellKind::Ugrnn | CellKind::Gru => (bits - state, 15),
+            CellKind::Lstm => (15 + bits - state, 0),
         };
         Self {
             s,
@@ -119,8 +120,8 @@ impl<'a, S: IntSimd> Rule<'a, S> {
         macro_rules! of_kind {
             ($($kind:ident)+) => {
                 match self.plan.kind {
-                    $(Kind::$kind => {
-                        self.next_of::<{ Kind::$kind as u8 }>(units, sums, old, next, memory, cuts)
+                    $(CellKind::$kind => {
+                        self.next_of::<{ CellKind::$kind as u8 }>(units, sums, old, next, memory, cuts)
                     })+
                 }
             };

@@ -1,7 +1,7 @@
 //! The nonlinearities on vectors (section 4 of the document), and saturation.
 
 use fastgrnn_engine::simd::int::{IntSimd, Rounding, Table};
-use fastgrnn_runtime::int::Nonlinearity;
+use fastgrnn_runtime::Nonlinearity;
 
 /// 1 with 15 fraction bits.
 pub(super) const ONE: i32 = 1 << 15;
@@ -12,11 +12,6 @@ pub(super) fn saturated<S: IntSimd>(s: S, v: S::V, cut: &mut S::V) -> S::V {
     let within = s.min(s.max(v, s.splat(i16::MIN.into())), s.splat(i16::MAX.into()));
     *cut = s.count(*cut, within, v);
     within
-}
-
-/// Fraction bits of a nonlinearity's values.
-pub(super) fn value_bits(function: Nonlinearity) -> u32 {
-    if function == Nonlinearity::Relu { 11 } else { 15 }
 }
 
 /// What a nonlinearity adds to its argument before anything else.

@@ -5,7 +5,7 @@ use super::curve::saturated;
 use super::plan::{FactorsPlan, LayerPlan};
 use fastgrnn_engine::simd::Buffer;
 use fastgrnn_engine::simd::int::{IntSimd, ROWS, Rounding, Term};
-use fastgrnn_runtime::int::{Kind, Place};
+use fastgrnn_runtime::int::Place;
 
 /// The state of a layer: a vector of lanes for each pair of units.
 pub(super) struct LayerState {
@@ -39,7 +39,7 @@ impl Between {
 impl LayerState {
     pub(super) fn new<S: IntSimd>(plan: &LayerPlan) -> Self {
         let pairs = Buffer::zeros(plan.hidden.div_ceil(2) * S::LANES);
-        let memory = if plan.kind == Kind::Lstm { plan.hidden } else { 0 };
+        let memory = plan.start.len() - plan.hidden;
         let cut = Buffer::zeros(Place::ALL.len() * S::LANES);
         Self { h: pairs.clone(), next: pairs, c: Buffer::zeros(memory * S::LANES), cut }
     }
@@ -71,7 +71,7 @@ impl LayerState {
                 let w = Term::new(w1, w, rule.sums[0]);
                 let u = Term::new(u1, u, rule.sums[1]);
                 let (to, behind) = sums[block * ROWS * S::LANES..].split_at_mut(ROWS * S::LANES);
-                if plan.kind == Kind::Gru && block == 2 {
+                if plan.keeps_apart && block + 1 == plan.w.first.len() {
                     w.write(s, tile, to);
                     u.write(s, tile, behind);
                 } else {

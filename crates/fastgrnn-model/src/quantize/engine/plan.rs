@@ -2,8 +2,9 @@
 
 use super::super::model::HostModel;
 use super::curve::offset;
+use fastgrnn_core::cells::{Alphas, CellKind, Nonlinearity, Usage};
 use fastgrnn_engine::simd::int::{Rows, Table};
-use fastgrnn_runtime::int::{Kind, Layer, Matrix, Nonlinearity, Shifts};
+use fastgrnn_runtime::int::{Layer, Matrix, Shifts};
 
 /// A network, ready for groups of sequences.
 pub(super) struct Plan {
@@ -34,8 +35,10 @@ pub(super) struct FeatureScale {
 
 /// A layer.
 pub(super) struct LayerPlan {
-    pub(super) kind: Kind,
+    pub(super) kind: CellKind,
     pub(super) hidden: usize,
+    /// Whether the last block of U's product stays apart from W's.
+    pub(super) keeps_apart: bool,
     pub(super) gate: Nonlinearity,
     pub(super) update: Nonlinearity,
     pub(super) shifts: Shifts,
@@ -95,23 +98,24 @@ impl Plan {
 impl LayerPlan {
     fn new(layer: &Layer) -> Self {
         let (kind, hidden) = (layer.kind(), layer.hidden());
-        let has_alpha = matches!(kind, Kind::FastRnn | Kind::FastRnnVector);
+        let shape = kind.shape();
+        let has_alpha = shape.alphas != Alphas::None;
         let units = || 0..hidden;
-        let (shifts, vectors) = (*layer.shifts(), layer.bias_vectors());
+        let shifts = *layer.shifts();
+        let usages: Vec<Usage> = kind.declaration().biases().map(|p| p.usage).collect();
         let bias = |vector: usize, unit: usize| {
-            if vector >= vectors {
-                return 0;
-            }
-            let offset = match before(kind, vector) {
-                Before::Gate => offset(layer.gate(), shifts.sums),
-                Before::Update => offset(layer.update(), shifts.sums),
-                Before::Neither => 0,
+            let offset = match usages.get(vector) {
+                None => return 0,
+                Some(Usage::GateBias) => offset(layer.gate(), shifts.sums),
+                Some(Usage::UpdateBias) => offset(layer.update(), shifts.sums),
+                Some(Usage::RecurrentBias | Usage::Scalar(_)) => 0,
             };
             layer.bias(vector, unit) + offset
         };
         Self {
             kind,
             hidden,
+            keeps_apart: shape.keeps_apart,
             gate: layer.gate(),
             update: layer.update(),
             shifts,
@@ -124,23 +128,6 @@ impl LayerPlan {
             nu: layer.nu(),
             start: (0..layer.state_len()).map(|i| layer.start(i)).collect(),
         }
-    }
-}
-
-/// The nonlinearity that follows a bias.
-enum Before {
-    Gate,
-    Update,
-    /// A GRU's product in between.
-    Neither,
-}
-
-fn before(kind: Kind, vector: usize) -> Before {
-    match (kind, vector) {
-        (Kind::Rnn | Kind::FastRnn | Kind::FastRnnVector, _) => Before::Update,
-        (Kind::FastGrnn | Kind::Ugrnn, 1) | (Kind::Gru | Kind::Lstm, 2) => Before::Update,
-        (Kind::Gru, 3) => Before::Neither,
-        _ => Before::Gate,
     }
 }
 

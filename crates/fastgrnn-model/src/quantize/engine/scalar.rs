@@ -28,17 +28,17 @@ impl IntegerModel {
         let mut saturations = Saturations::new(model.layers().len());
         let (mut memory, mut scratch) = (vec![0; model.memory_len()], vec![0; model.scratch_len()]);
         let mut counts = Vec::new();
-        // The buffers have the lengths that the model asked for.
-        let Ok(mut state) = model.start(&mut memory, &mut scratch) else { return saturations };
+        const LENGTHS: &str = "the buffers have the lengths that the model states";
+        let mut state = model.start(&mut memory, &mut scratch).expect(LENGTHS);
         for (&i, out) in indices.iter().zip(out.chunks_mut(model.outputs())) {
-            let _ = model.reset(&mut state);
+            model.reset(&mut state).expect(LENGTHS);
             counts.clear();
             self.counts(x.get(i as usize), &mut counts);
             for step in counts.chunks_exact(model.inputs()) {
-                let _ = model.step_watched(&mut state, step, &mut saturations);
+                model.step_watched(&mut state, step, &mut saturations).expect(LENGTHS);
             }
             saturations.steps += (counts.len() / model.inputs()) as u64;
-            let _ = model.scores(&state, out);
+            model.scores(&state, out).expect(LENGTHS);
         }
         saturations
     }

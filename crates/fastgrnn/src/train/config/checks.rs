@@ -272,9 +272,9 @@ impl Config {
             let names: Vec<&str> = CELLS.iter().filter(|d| has(d)).map(|d| d.name).collect();
             format!("--cell {}", names.join(" or "))
         };
-        if !declaration.gated && self.gate != Nonlinearity::Sigmoid {
+        if !declaration.gated() && self.gate != Nonlinearity::Sigmoid {
             let why = format!("a {} has no gate", self.cell);
-            return unused("gate", self.gate.to_string(), why, with(&|d| d.gated));
+            return unused("gate", self.gate.to_string(), why, with(&|d| d.gated()));
         }
         for (key, setting) in
             [("alpha", self.alpha), ("beta", self.beta), ("zeta", self.zeta), ("nu", self.nu)]
@@ -326,7 +326,7 @@ impl Config {
         // A worker keeps, for each row and step, input, state, what backward needs of each block,
         // the low-rank products, and the gradient that one layer hands to the next.
         let layer = |c: &Cell| {
-            let ranks = c.rank_w.unwrap_or(0) + c.rank_u.unwrap_or(0);
+            let ranks = c.form_w.rank().unwrap_or(0) + c.form_u.rank().unwrap_or(0);
             (c.blocks() + 3) * c.hidden.next_multiple_of(16) + 2 * ranks
         };
         let floats: usize = network.input() + network.layers.iter().map(layer).sum::<usize>();

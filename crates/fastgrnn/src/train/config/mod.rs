@@ -15,7 +15,7 @@ pub use error::ConfigError;
 use super::settings::{AugmentSetting, Axes, ClassWeight, Optimizer, Rank, Refit, ScalarSetting, Schedule};
 use super::share::ClassShare;
 use super::stage::Stages;
-use fastgrnn_core::cells::{Cell, CellKind, Nonlinearity, Scalars, Start};
+use fastgrnn_core::cells::{Cell, CellKind, MatrixForm, Nonlinearity, Scalars, Start};
 use fastgrnn_core::net::{InitialState, Loss, Network};
 use fastgrnn_data::data::{Augment, Dataset, LabelKind, Labels, Normalize, SplitBy};
 use fastgrnn_data::features::{Kind, Spec};
@@ -242,8 +242,8 @@ impl Config {
             kind: self.cell,
             input,
             hidden: self.hidden,
-            rank_w: self.rank_w.columns(),
-            rank_u: self.rank_u.columns(),
+            form_w: MatrixForm::of_rank(self.rank_w.columns()),
+            form_u: MatrixForm::of_rank(self.rank_u.columns()),
             gate: self.gate,
             update: self.update,
             scalars: Scalars { alpha: self.alpha.0, beta: self.beta.0, zeta: self.zeta.0, nu: self.nu.0 },

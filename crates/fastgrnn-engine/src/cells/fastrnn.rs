@@ -1,11 +1,32 @@
-//! `h̃ = f(a + b)`, `h' = α·h̃ + β·h`
+//! FastRNN: `h̃ = f(Wx + Uh + b)`, `h' = α·h̃ + β·h`.
 
-use super::{ALPHA, BETA, Backward, Forward, Rule, accumulate};
+use super::{ALPHA, BETA, Backward, Forward, Memory, Parameters, Pointwise, Rule, Unit, accumulate};
 use crate::simd::{Simd, apply, slope};
 
 pub(super) struct FastRnn;
 
+fn candidate(p: &dyn Parameters, k: usize, unit: &Unit) -> f64 {
+    p.update(unit.wx[0] + unit.uh[0] + p.bias("b", k))
+}
+
 impl Rule for FastRnn {
+    const SAVED: usize = 1;
+
+    fn step(p: &dyn Parameters, k: usize, unit: &Unit) -> Memory {
+        let (alpha, beta) = (p.scalar("alpha", k), p.scalar("beta", k));
+        Memory { h: alpha * candidate(p, k, unit) + beta * unit.old.h, c: 0.0 }
+    }
+
+    fn reverse(p: &Pointwise, k: usize, unit: &Unit, d: Memory, gradient: &mut [f64]) -> Unit {
+        let (alpha, beta) = (p.scalar("alpha", k), p.scalar("beta", k));
+        let candidate = candidate(p, k, unit);
+        let d_a = d.h * alpha * p.update_slope(candidate);
+        p.add_bias(gradient, "b", k, d_a);
+        p.add_scalar(gradient, "alpha", k, d.h * candidate);
+        p.add_scalar(gradient, "beta", k, d.h * unit.old.h);
+        Unit { wx: [d_a, 0.0, 0.0, 0.0], uh: [d_a, 0.0, 0.0, 0.0], old: Memory { h: d.h * beta, c: 0.0 } }
+    }
+
     #[inline(always)]
     fn forward<S: Simd>(s: S, f: Forward) {
         let width = f.point.width;

@@ -1,11 +1,25 @@
-//! `h' = f(a + b)`
+//! RNN: `h' = f(Wx + Uh + b)`.
 
-use super::{Backward, Forward, Rule, accumulate};
+use super::{Backward, Forward, Memory, Parameters, Pointwise, Rule, Unit, accumulate};
 use crate::simd::{Simd, apply, slope};
 
 pub(super) struct Rnn;
 
 impl Rule for Rnn {
+    const SAVED: usize = 1;
+
+    fn step(p: &dyn Parameters, k: usize, unit: &Unit) -> Memory {
+        let h = p.update(unit.wx[0] + unit.uh[0] + p.bias("b", k));
+        Memory { h, c: 0.0 }
+    }
+
+    fn reverse(p: &Pointwise, k: usize, unit: &Unit, d: Memory, gradient: &mut [f64]) -> Unit {
+        let h = Self::step(p, k, unit).h;
+        let d_a = d.h * p.update_slope(h);
+        p.add_bias(gradient, "b", k, d_a);
+        Unit { wx: [d_a, 0.0, 0.0, 0.0], uh: [d_a, 0.0, 0.0, 0.0], old: Memory::default() }
+    }
+
     #[inline(always)]
     fn forward<S: Simd>(s: S, f: Forward) {
         let width = f.point.width;
