@@ -1,7 +1,7 @@
 //! FastGRNN: `a = Wx + Uh`, `z = g(a + b_z)`, `h̃ = f(a + b_h)`,
 //! `h' = (ζ(1−z) + ν)⊙h̃ + z⊙h`.
 
-use super::{Backward, Forward, Memory, NU, Parameters, Pointwise, Rule, Unit, ZETA, accumulate};
+use super::rule::{Backward, Forward, Memory, NU, Parameters, Pointwise, Rule, Unit, ZETA, accumulate};
 use crate::simd::{Simd, apply, slope};
 
 pub(super) struct FastGrnn;

@@ -1,6 +1,6 @@
 //! FastRNN: `h̃ = f(Wx + Uh + b)`, `h' = α·h̃ + β·h`.
 
-use super::{ALPHA, BETA, Backward, Forward, Memory, Parameters, Pointwise, Rule, Unit, accumulate};
+use super::rule::{ALPHA, BETA, Backward, Forward, Memory, Parameters, Pointwise, Rule, Unit, accumulate};
 use crate::simd::{Simd, apply, slope};
 
 pub(super) struct FastRnn;

@@ -1,6 +1,6 @@
 //! FastRNN with one α a unit: `h̃ = f(Wx + Uh + b)`, `h' = α⊙h̃ + (ζ(1−α) + ν)⊙h`.
 
-use super::{Backward, Forward, Memory, NU, Parameters, Pointwise, Rule, Unit, ZETA, accumulate};
+use super::rule::{Backward, Forward, Memory, NU, Parameters, Pointwise, Rule, Unit, ZETA, accumulate};
 use crate::simd::{Simd, apply, slope};
 
 pub(super) struct FastRnnVector;

@@ -1,7 +1,7 @@
 //! GRU: `r = g(W_r x + U_r h + b_r)`, `z = g(W_z x + U_z h + b_z)`,
 //! `n = f(W_n x + b_n + r⊙(U_n h + b_hn))`, `h' = (1−z)⊙n + z⊙h`.
 
-use super::{Backward, Forward, Memory, Parameters, Pointwise, Rule, Unit, accumulate};
+use super::rule::{Backward, Forward, Memory, Parameters, Pointwise, Rule, Unit, accumulate};
 use crate::simd::{Simd, apply, slope};
 
 pub(super) struct Gru;

@@ -1,6 +1,6 @@
 //! LSTM: `i, f, o = g(…)`, `c̃ = u(W_g x + U_g h + b_g)`, `c' = f⊙c + i⊙c̃`, `h' = o⊙u(c')`.
 
-use super::{Backward, Forward, Memory, Parameters, Pointwise, Rule, Unit, accumulate};
+use super::rule::{Backward, Forward, Memory, Parameters, Pointwise, Rule, Unit, accumulate};
 use crate::simd::{Simd, apply, slope};
 
 pub(super) struct Lstm;

@@ -14,14 +14,17 @@ mod fastrnn_vector;
 mod gru;
 mod lstm;
 mod rnn;
+mod rule;
 mod ugrnn;
 mod unit;
 
+pub(crate) use rule::{Backward, Forward, Point};
 pub use unit::{Memory, Parameters, Unit};
 pub(crate) use unit::{Place, Pointwise, places};
 
 use crate::simd::{Kernel, Simd};
-use fastgrnn_core::cells::{CellKind, Nonlinearity, ScalarName};
+use fastgrnn_core::cells::CellKind;
+use rule::Rule;
 use std::marker::PhantomData;
 
 /// The registry: runs `$body` with `$rule` standing for the rule of `$kind`.
@@ -41,25 +44,6 @@ macro_rules! with_rule {
         type $rule = $type;
         $body
     }};
-}
-
-/// A cell's element-wise rule.
-trait Rule {
-    /// Vectors saved by `forward` for `backward`.
-    const SAVED: usize;
-
-    /// One unit's next state, in f64.
-    fn step(p: &dyn Parameters, k: usize, unit: &Unit) -> Memory;
-
-    /// The reverse of `step`: from the derivative by the next state to those by everything that the
-    /// rule read; those by biases and scalars are added to the gradient.
-    fn reverse(p: &Pointwise, k: usize, unit: &Unit, d: Memory, gradient: &mut [f64]) -> Unit;
-
-    /// A step on vectors; `#[inline(always)]`.
-    fn forward<S: Simd>(s: S, f: Forward);
-
-    /// Its reverse; `#[inline(always)]`.
-    fn backward<S: Simd>(s: S, b: Backward);
 }
 
 /// Vectors that the forward rule of `kind` saves.
@@ -94,54 +78,6 @@ pub(crate) fn backward<S: Simd>(s: S, kind: CellKind, b: Backward) {
     with_rule!(kind, R => s.vectorize(BackwardKernel(b, PhantomData::<R>)));
 }
 
-/// Places of α, β, ζ, ν in [`Point::scalars`] and behind the vectors in the gradients.
-const ALPHA: usize = ScalarName::Alpha as usize;
-const BETA: usize = ScalarName::Beta as usize;
-const ZETA: usize = ScalarName::Zeta as usize;
-const NU: usize = ScalarName::Nu as usize;
-
-/// What the rules need to know of a layer.
-#[derive(Clone, Copy)]
-pub(crate) struct Point<'a> {
-    /// Hidden units, padded.
-    pub(crate) width: usize,
-    pub(crate) gate: Nonlinearity,
-    pub(crate) update: Nonlinearity,
-    /// The declared vectors, in order, `width` each; those through a sigmoid after it.
-    pub(crate) vectors: &'a [f32],
-    /// α, β, ζ, ν.
-    pub(crate) scalars: [f32; 4],
-}
-
-/// One time step forward for `rows` sequences.
-pub(crate) struct Forward<'a> {
-    pub(crate) rows: usize,
-    pub(crate) point: Point<'a>,
-    pub(crate) pre: &'a [f32],
-    pub(crate) h_prev: &'a [f32],
-    pub(crate) c_prev: &'a [f32],
-    pub(crate) saved: &'a mut [f32],
-    pub(crate) h: &'a mut [f32],
-    pub(crate) c: &'a mut [f32],
-}
-
-/// One time step backward.
-pub(crate) struct Backward<'a> {
-    pub(crate) rows: usize,
-    pub(crate) point: Point<'a>,
-    pub(crate) saved: &'a [f32],
-    pub(crate) h_prev: &'a [f32],
-    pub(crate) c_prev: &'a [f32],
-    pub(crate) c: &'a [f32],
-    /// In: gradient of the new state. Out: its direct part for the old state.
-    pub(crate) dh: &'a mut [f32],
-    /// The same for the LSTM's cell state.
-    pub(crate) dc: &'a mut [f32],
-    pub(crate) dpre: &'a mut [f32],
-    /// Gradients of the vectors, `width` each, then of the scalars.
-    pub(crate) grads: &'a mut [f32],
-}
-
 struct ForwardKernel<'a, R>(Forward<'a>, PhantomData<R>);
 struct BackwardKernel<'a, R>(Backward<'a>, PhantomData<R>);
 
@@ -159,11 +95,4 @@ impl<R: Rule> Kernel for BackwardKernel<'_, R> {
     fn run<S: Simd>(self, s: S) {
         R::backward(s, self.0);
     }
-}
-
-/// Adds `v` to the first vector of `to`.
-#[inline(always)]
-fn accumulate<S: Simd>(s: S, v: S::V, to: &mut [f32]) {
-    let sum = s.add(s.load(to), v);
-    s.store(sum, to);
 }

@@ -1,6 +1,6 @@
 //! RNN: `h' = f(Wx + Uh + b)`.
 
-use super::{Backward, Forward, Memory, Parameters, Pointwise, Rule, Unit, accumulate};
+use super::rule::{Backward, Forward, Memory, Parameters, Pointwise, Rule, Unit, accumulate};
 use crate::simd::{Simd, apply, slope};
 
 pub(super) struct Rnn;

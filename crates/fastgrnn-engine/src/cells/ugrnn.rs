@@ -1,6 +1,6 @@
 //! UGRNN: `z = g(W_z x + U_z h + b_z)`, `h̃ = f(W_h x + U_h h + b_h)`, `h' = z⊙h + (1−z)⊙h̃`.
 
-use super::{Backward, Forward, Memory, Parameters, Pointwise, Rule, Unit, accumulate};
+use super::rule::{Backward, Forward, Memory, Parameters, Pointwise, Rule, Unit, accumulate};
 use crate::simd::{Simd, apply, slope};
 
 pub(super) struct Ugrnn;

@@ -1,13 +1,12 @@
 //! A tile: some sequences of a batch, taken through the whole network by one worker.
 
-use super::Loss;
 use super::layer::{Input, Layer, LayerSpace, Steps};
 use super::loss;
 use super::plan::{HeadPlan, Plan};
 use super::weights::{HeadWeights, Weights};
 use crate::simd::{Buffer, Gemm, Outer, Segment, Simd};
 use fastgrnn_core::batch::Batch;
-use fastgrnn_core::net::Readout;
+use fastgrnn_core::net::{Loss, Readout};
 use std::ops::Range;
 
 /// Sequences a tile holds at most: enough rows for the matrix kernels, few enough that a batch of
