@@ -13,7 +13,7 @@ use fastgrnn::net::Network;
 use fastgrnn::quantize::{HostModel, Options, quantize};
 use fastgrnn::rng::Rng;
 use fastgrnn_runtime::audio::{Front, Tables};
-use fastgrnn_runtime::int::Form;
+use fastgrnn_runtime::int::Storage;
 use std::path::Path;
 
 include!("../../fastgrnn-runtime/tests/fixtures/front.rs");
@@ -52,7 +52,7 @@ fn image(layers: Vec<Cell>, kept: f64, grows: bool, rng: &mut Rng) -> Result<Vec
 }
 
 /// Runs the model on quiet and loud counts, with the extremes among them, and writes the files.
-fn write(folder: &Path, image: &[u8], rng: &mut Rng) -> Result<Vec<Form>, Failure> {
+fn write(folder: &Path, image: &[u8], rng: &mut Rng) -> Result<Vec<Storage>, Failure> {
     let model = HostModel::read(image)?;
     let (mut memory, mut scratch) = (vec![0; model.memory_len()], vec![0; model.scratch_len()]);
     let mut state = model.start(&mut memory, &mut scratch)?;
@@ -80,7 +80,7 @@ fn write(folder: &Path, image: &[u8], rng: &mut Rng) -> Result<Vec<Form>, Failur
     std::fs::write(folder.join("counts"), inputs)?;
     std::fs::write(folder.join("expected"), expected)?;
     let matrices = model.layers().iter().flat_map(|l| [Some(l.w().0), l.w().1, Some(l.u().0), l.u().1]);
-    Ok(matrices.flatten().map(|m| m.form()).collect())
+    Ok(matrices.flatten().map(|m| m.storage()).collect())
 }
 
 /// A recording from a whisper to the extremes, and what the front end makes of it.
@@ -126,7 +126,7 @@ fn main() -> Result<(), Failure> {
     let image = image(vec![below, above], 0.6, true, &mut rng)?;
     forms.extend(write(&folder.join("two-layers-relu"), &image, &mut rng)?);
     write_sound(&folder.join("sound"), &image, &mut rng)?;
-    match Form::ALL.iter().find(|form| !forms.contains(form)) {
+    match Storage::GENERAL.iter().find(|form| !forms.contains(form)) {
         Some(form) => Err(format!("no matrix is stored as {form:?}: the vectors miss that code").into()),
         None => Ok(()),
     }

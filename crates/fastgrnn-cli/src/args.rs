@@ -10,7 +10,7 @@ pub use stream::{DetectorArgs, ResetArg, StreamArgs, StreamEvalArgs};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use fastgrnn::cells::{CELLS, CellKind, Nonlinearity};
 use fastgrnn::data::{LabelKind, Request};
-use fastgrnn::train::Recipe;
+use fastgrnn::train::{Choice, FormSetting, Recipe};
 use fastgrnn_bench::{INFER_SHAPES, InferShape, SHAPES, Shape};
 use std::path::PathBuf;
 
@@ -331,6 +331,13 @@ fn cell(name: &str) -> Result<CellKind, String> {
     known.ok_or_else(|| {
         let names: Vec<&str> = CELLS.iter().map(|d| d.name).collect();
         format!("known cells: {}", names.join(", "))
+    })
+}
+
+fn form(name: &str) -> Result<FormSetting, String> {
+    FormSetting::choose(name).ok_or_else(|| {
+        let names: Vec<&str> = FormSetting::all().into_iter().map(FormSetting::choice_name).collect();
+        format!("known forms: {}", names.join(", "))
     })
 }
 

@@ -1,11 +1,11 @@
 //! Flags of the commands about devices: `new`, `board` and `export`.
 
-use super::{ReadArgs, Split, cell, nonlinearity};
+use super::{ReadArgs, Split, cell, form, nonlinearity};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use fastgrnn::cells::{CellKind, Nonlinearity};
 use fastgrnn::device::Board;
-use fastgrnn::train::Rank;
+use fastgrnn::train::{FormSetting, Rank};
 use fastgrnn_boards::default_optimization;
 use fastgrnn_export::{Optimize, Target};
 use std::path::PathBuf;
@@ -30,6 +30,12 @@ pub struct NewArgs {
     /// Rank of the recurrent matrix, or full [default: full]
     #[arg(long, value_name = "N", help_heading = "Network")]
     pub rank_u: Option<Rank>,
+    /// Form of the input matrix: full, diagonal or none [default: full]
+    #[arg(long, value_name = "FORM", value_parser = form, help_heading = "Network")]
+    pub form_w: Option<FormSetting>,
+    /// Form of the recurrent matrix [default: full, none for cells without one]
+    #[arg(long, value_name = "FORM", value_parser = form, help_heading = "Network")]
+    pub form_u: Option<FormSetting>,
     /// Fraction kept of the input matrix, or of each of its factors; exactly so many entries are not 0
     #[arg(long, value_name = "KEPT", default_value_t = 1.0, help_heading = "Network")]
     pub sparsity_w: f64,
@@ -42,7 +48,7 @@ pub struct NewArgs {
     /// Nonlinearity of the gates [default: quantSigm, which needs no table]
     #[arg(long, value_name = "NAME", value_parser = nonlinearity, help_heading = "Network")]
     pub gate: Option<Nonlinearity>,
-    /// Nonlinearity of the update [default: quantTanh, which needs no table]
+    /// Nonlinearity of the update [default: quantTanh, which needs no table, unless the cell has its own]
     #[arg(long, value_name = "NAME", value_parser = nonlinearity, help_heading = "Network")]
     pub update: Option<Nonlinearity>,
     /// Classes

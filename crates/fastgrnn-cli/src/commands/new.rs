@@ -7,12 +7,12 @@ use crate::console::Console;
 use crate::misuse::misuse;
 use crate::table::facts;
 use anyhow::Context;
-use fastgrnn::cells::Cell;
+use fastgrnn::cells::{Cell, MatrixForm};
 use fastgrnn::model::Sizes;
 use fastgrnn::quantize::IntegerModel;
 use fastgrnn::random::RandomModel;
 use fastgrnn::report::{bytes, count};
-use fastgrnn::train::Rank;
+use fastgrnn::train::{FormSetting, Rank};
 use serde::Serialize;
 use serde_json::Value;
 use std::path::PathBuf;
@@ -56,8 +56,9 @@ pub fn run(args: NewArgs, console: Console) -> anyhow::Result<()> {
 }
 
 fn spec(args: &NewArgs) -> anyhow::Result<RandomModel> {
-    let ranks = (args.rank_w.and_then(Rank::columns), args.rank_u.and_then(Rank::columns));
-    let cell = Cell::new(args.cell, args.input, args.hidden).with_ranks(ranks.0, ranks.1);
+    let mut cell = Cell::new(args.cell, args.input, args.hidden);
+    cell.form_w = form("w", args.form_w, args.rank_w, cell.form_w)?;
+    cell.form_u = form("u", args.form_u, args.rank_u, cell.form_u)?;
     let mut spec = RandomModel::new(cell, args.classes, args.steps);
     spec.layers = args.layers;
     spec.kept_w = args.sparsity_w;
@@ -72,6 +73,24 @@ fn spec(args: &NewArgs) -> anyhow::Result<RandomModel> {
     }
     spec.cell.update = args.update.unwrap_or(spec.cell.update);
     Ok(spec)
+}
+
+/// The form of a matrix from its two flags.
+fn form(
+    matrix: &str,
+    form: Option<FormSetting>,
+    rank: Option<Rank>,
+    otherwise: MatrixForm,
+) -> anyhow::Result<MatrixForm> {
+    match (form, rank) {
+        (None, None) => Ok(otherwise),
+        (Some(form), Some(rank)) if form != FormSetting::Full && rank != Rank::Full => {
+            let text =
+                format!("--form-{matrix} {form} contradicts --rank-{matrix} {rank}; leave one of them out");
+            Err(misuse(text))
+        }
+        (form, rank) => Ok(form.unwrap_or_default().with_rank(rank.unwrap_or_default())),
+    }
 }
 
 fn describe(answer: &Answer, model: &IntegerModel) -> String {

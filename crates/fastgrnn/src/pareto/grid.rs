@@ -102,6 +102,8 @@ pub fn decided(recipe: &Recipe) -> Vec<&'static str> {
         ("hidden", recipe.hidden.is_some()),
         ("rank-w", recipe.rank_w.is_some()),
         ("rank-u", recipe.rank_u.is_some()),
+        ("form-w", recipe.form_w.is_some()),
+        ("form-u", recipe.form_u.is_some()),
         ("sparsity-w", recipe.sparsity_w.is_some()),
         ("sparsity-u", recipe.sparsity_u.is_some()),
         ("quantize", recipe.quantize == Some(false)),
@@ -157,7 +159,7 @@ impl Family {
             rank_w: Some(rank_w),
             rank_u: Some(rank_u),
             sparsity_w: Some(self.kept),
-            sparsity_u: Some(self.kept),
+            sparsity_u: self.cell.declaration().reads_state.then_some(self.kept),
             quantize: Some(true),
             ..base.clone()
         };
@@ -194,12 +196,14 @@ impl Family {
                 Rank::Full
             }
         };
-        (rank(data.train.x.dim()), rank(hidden))
+        let rank_u = if self.cell.declaration().reads_state { rank(hidden) } else { Rank::Full };
+        (rank(data.train.x.dim()), rank_u)
     }
 
     /// Whether the low rank is one: a share that leaves U full is another family's member.
     fn is_of_its_own(&self, config: &Config) -> bool {
-        self.share == 1.0 || config.rank_u != Rank::Full
+        let of_u = self.cell.declaration().reads_state;
+        self.share == 1.0 || if of_u { config.rank_u } else { config.rank_w } != Rank::Full
     }
 
     fn bytes(&self, config: &Config, data: &Dataset) -> usize {

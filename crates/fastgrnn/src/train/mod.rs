@@ -52,7 +52,9 @@ pub use optim::{Optim, clip_norm};
 pub use recipe::{Recipe, RecipeError};
 pub use run::{CONFIG_FILE, RunOptions, SUMMARY_FILE, run};
 pub use schedule::Rate;
-pub use settings::{AugmentSetting, Axes, ClassWeight, Optimizer, Rank, Refit, ScalarSetting, Schedule};
+pub use settings::{
+    AugmentSetting, Axes, ClassWeight, FormSetting, Optimizer, Rank, Refit, ScalarSetting, Schedule,
+};
 pub use share::ClassShare;
 pub use stage::{Stage, StageKind, Stages};
 pub use summary::{Bytes, SeedRecord, SeedResult, Summary};

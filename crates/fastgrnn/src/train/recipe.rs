@@ -16,7 +16,9 @@
 
 #[cfg(feature = "clap")]
 use super::choice::one_of;
-use super::settings::{AugmentSetting, Axes, ClassWeight, Optimizer, Rank, Refit, ScalarSetting, Schedule};
+use super::settings::{
+    AugmentSetting, Axes, ClassWeight, FormSetting, Optimizer, Rank, Refit, ScalarSetting, Schedule,
+};
 use super::share::ClassShare;
 use super::stage::Stages;
 use fastgrnn_core::cells::{CellKind, Nonlinearity, Start};
@@ -149,13 +151,19 @@ recipe! {
         /// Rank of the recurrent matrix, or full [default: full]
         #[cfg_attr(feature = "clap", arg(value_name = "N"))]
         rank_u: Rank,
+        /// Form of the input matrix; diagonal needs as many units as features [default: full]
+        #[cfg_attr(feature = "clap", arg(value_parser = one_of::<FormSetting>()))]
+        form_w: FormSetting,
+        /// Form of the recurrent matrix [default: full, none for cells without one]
+        #[cfg_attr(feature = "clap", arg(value_parser = one_of::<FormSetting>()))]
+        form_u: FormSetting,
         /// Cells stacked on one another [default: 1]
         #[cfg_attr(feature = "clap", arg(value_name = "N"))]
         layers: usize,
         /// Nonlinearity of the gates [default: sigmoid]
         #[cfg_attr(feature = "clap", arg(value_parser = one_of::<Nonlinearity>()))]
         gate: Nonlinearity,
-        /// Nonlinearity of the update [default: tanh]
+        /// Nonlinearity of the update [default: that of the cell, tanh for most]
         #[cfg_attr(feature = "clap", arg(value_parser = one_of::<Nonlinearity>()))]
         update: Nonlinearity,
         /// FastRNN's alpha: learnt, or a number to hold it at [default: learnt]

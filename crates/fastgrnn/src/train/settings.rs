@@ -1,7 +1,7 @@
 //! The values a recipe's keys may take, each readable from a flag and from TOML.
 
 use super::choice::choice;
-use fastgrnn_core::cells::Scalar;
+use fastgrnn_core::cells::{MatrixForm, Scalar};
 use fastgrnn_core::initial::{Loose, decimal};
 use fastgrnn_data::data::Spectral;
 use fastgrnn_data::data::augment::parse_axes;
@@ -65,6 +65,30 @@ choice! {
     }
 }
 
+choice! {
+    /// The form of W or U.
+    FormSetting {
+        /// A matrix of parameters, or two factors where a rank is given.
+        #[default]
+        Full = "full",
+        /// A diagonal in each of the cell's blocks.
+        Diagonal = "diagonal",
+        /// No matrix.
+        None = "none",
+    }
+}
+
+impl FormSetting {
+    /// As a cell declares it, with the rank that goes with `full`.
+    pub fn with_rank(self, rank: Rank) -> MatrixForm {
+        match self {
+            Self::Full => MatrixForm::of_rank(rank.columns()),
+            Self::Diagonal => MatrixForm::Diagonal,
+            Self::None => MatrixForm::Absent,
+        }
+    }
+}
+
 /// The rank of W or U: `full` or a number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Rank {
@@ -92,6 +116,15 @@ impl FromStr for Rank {
         match s {
             "full" => Ok(Self::Full),
             s => s.parse().map(Self::Of).map_err(|_| format!("`{s}` is neither a number nor `full`")),
+        }
+    }
+}
+
+impl fmt::Display for Rank {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Full => f.write_str("full"),
+            Self::Of(rank) => write!(f, "{rank}"),
         }
     }
 }

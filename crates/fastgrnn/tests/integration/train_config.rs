@@ -2,7 +2,9 @@
 
 use crate::common::{classes, numbers, recipe};
 use fastgrnn::data::Dataset;
-use fastgrnn::train::{AugmentSetting, Axes, Config, ConfigError, Optimizer, Rank, Recipe, Schedule};
+use fastgrnn::train::{
+    AugmentSetting, Axes, Config, ConfigError, FormSetting, Optimizer, Rank, Recipe, Schedule,
+};
 
 fn plain() -> Recipe {
     Recipe { dataset: Some("generated".into()), ..Recipe::default() }
@@ -199,6 +201,16 @@ fn values_out_of_range_are_named_with_their_key() {
         (Recipe { layers: Some(0), ..plain() }, "at least one layer"),
         (Recipe { layers: Some(1_000_000), ..plain() }, "layers = 1000000"),
         (Recipe { rank_w: Some(Rank::Of(3)), ..plain() }, "rank_w 3 is larger than the"),
+        (
+            Recipe { rank_u: Some(Rank::Of(2)), form_u: Some(FormSetting::Diagonal), ..plain() },
+            "rank-u = 2: form-u = diagonal has no rank",
+        ),
+        (
+            Recipe { sparsity_u: Some(0.5), form_u: Some(FormSetting::None), ..plain() },
+            "sparsity-u = 0.5: form-u = none is not pruned",
+        ),
+        (Recipe { form_w: Some(FormSetting::None), ..plain() }, "a layer must read its input"),
+        (Recipe { form_w: Some(FormSetting::Diagonal), ..plain() }, "form_w diagonal needs as many units as"),
         (Recipe { seed: Some(u64::MAX), ..plain() }, "seed = 18446744073709551615"),
         (Recipe { nu: Some("2".parse().unwrap()), ..plain() }, "nu is fixed at 2"),
         (Recipe { initial_state: Some("1,2,3".parse().unwrap()), ..plain() }, "initial-state has 3 numbers"),

@@ -3,8 +3,8 @@
 use super::defaults::DEFAULT_MOMENTUM;
 use super::error::out_of_range;
 use super::{Config, ConfigError};
-use crate::train::{Optimizer, Refit, ScalarSetting};
-use fastgrnn_core::cells::{CELLS, Cell, Declaration, Nonlinearity, Scalar};
+use crate::train::{FormSetting, Optimizer, Rank, Refit, ScalarSetting};
+use fastgrnn_core::cells::{CELLS, Cell, Declaration, Scalar};
 use fastgrnn_core::net::{InitialState, Loss, MAX_LAYERS, MAX_SIZE};
 use fastgrnn_data::data::{Dataset, Labels, Normalize};
 
@@ -272,9 +272,24 @@ impl Config {
             let names: Vec<&str> = CELLS.iter().filter(|d| has(d)).map(|d| d.name).collect();
             format!("--cell {}", names.join(" or "))
         };
-        if !declaration.gated() && self.gate != Nonlinearity::Sigmoid {
+        if !declaration.gated() && self.gate != declaration.gate {
             let why = format!("a {} has no gate", self.cell);
             return unused("gate", self.gate.to_string(), why, with(&|d| d.gated()));
+        }
+        for (matrix, form, rank, kept) in [
+            (["form-w", "rank-w", "sparsity-w"], self.form_w, self.rank_w, self.sparsity_w),
+            (["form-u", "rank-u", "sparsity-u"], self.form_u, self.rank_u, self.sparsity_u),
+        ] {
+            let [form_key, rank_key, sparsity_key] = matrix;
+            let full = || format!("--{form_key} full");
+            if form != FormSetting::Full && rank != Rank::Full {
+                let why = format!("{form_key} = {form} has no rank");
+                return unused(rank_key, rank.to_string(), why, full());
+            }
+            if form != FormSetting::Full && kept < 1.0 {
+                let why = format!("{form_key} = {form} is not pruned");
+                return unused(sparsity_key, kept.to_string(), why, full());
+            }
         }
         for (key, setting) in
             [("alpha", self.alpha), ("beta", self.beta), ("zeta", self.zeta), ("nu", self.nu)]

@@ -22,8 +22,8 @@ use super::data::check_data;
 use super::error::out_of_range;
 use super::{Config, ConfigError};
 use crate::train::teacher::{TEMPERATURE, WEIGHT};
-use crate::train::{AugmentSetting, Axes, Optimizer, Recipe, Schedule, Stages};
-use fastgrnn_core::cells::{CellKind, Nonlinearity};
+use crate::train::{AugmentSetting, Axes, FormSetting, Optimizer, Recipe, Schedule, Stages};
+use fastgrnn_core::cells::CellKind;
 use fastgrnn_core::net::{Loss, Network};
 use fastgrnn_data::data::{Dataset, Examples, Labels};
 use fastgrnn_model::quantize::{check_form, check_lsb};
@@ -50,6 +50,7 @@ impl Recipe {
         };
         let (seed, seeds) = (r.seed.unwrap_or(0), r.seeds.unwrap_or(1));
         let cell = r.cell.unwrap_or(CellKind::FastGrnn);
+        let declaration = cell.declaration();
         let optimizer = r.optimizer.unwrap_or_default();
         let hidden = r.hidden.unwrap_or_else(|| default_hidden(n));
         let limits = r.limits();
@@ -94,9 +95,14 @@ impl Recipe {
             hidden,
             rank_w: r.rank_w.unwrap_or_default(),
             rank_u: r.rank_u.unwrap_or_default(),
+            form_w: r.form_w.unwrap_or_default(),
+            form_u: r.form_u.unwrap_or(match declaration.reads_state {
+                true => FormSetting::Full,
+                false => FormSetting::None,
+            }),
             layers: r.layers.unwrap_or(1),
-            gate: r.gate.unwrap_or(Nonlinearity::Sigmoid),
-            update: r.update.unwrap_or(Nonlinearity::Tanh),
+            gate: r.gate.unwrap_or(declaration.gate),
+            update: r.update.unwrap_or(declaration.update),
             alpha: r.alpha.unwrap_or_default(),
             beta: r.beta.unwrap_or_default(),
             zeta: r.zeta.unwrap_or_default(),

@@ -12,10 +12,12 @@ mod stages;
 
 pub use error::ConfigError;
 
-use super::settings::{AugmentSetting, Axes, ClassWeight, Optimizer, Rank, Refit, ScalarSetting, Schedule};
+use super::settings::{
+    AugmentSetting, Axes, ClassWeight, FormSetting, Optimizer, Rank, Refit, ScalarSetting, Schedule,
+};
 use super::share::ClassShare;
 use super::stage::Stages;
-use fastgrnn_core::cells::{Cell, CellKind, MatrixForm, Nonlinearity, Scalars, Start};
+use fastgrnn_core::cells::{Cell, CellKind, Nonlinearity, Scalars, Start};
 use fastgrnn_core::net::{InitialState, Loss, Network};
 use fastgrnn_data::data::{Augment, Dataset, LabelKind, Labels, Normalize, SplitBy};
 use fastgrnn_data::features::{Kind, Spec};
@@ -101,6 +103,10 @@ pub struct Config {
     pub rank_w: Rank,
     /// Rank of U.
     pub rank_u: Rank,
+    /// Form of W.
+    pub form_w: FormSetting,
+    /// Form of U.
+    pub form_u: FormSetting,
     /// Cells stacked on one another.
     pub layers: usize,
     /// Nonlinearity of the gates.
@@ -242,8 +248,8 @@ impl Config {
             kind: self.cell,
             input,
             hidden: self.hidden,
-            form_w: MatrixForm::of_rank(self.rank_w.columns()),
-            form_u: MatrixForm::of_rank(self.rank_u.columns()),
+            form_w: self.form_w.with_rank(self.rank_w),
+            form_u: self.form_u.with_rank(self.rank_u),
             gate: self.gate,
             update: self.update,
             scalars: Scalars { alpha: self.alpha.0, beta: self.beta.0, zeta: self.zeta.0, nu: self.nu.0 },
