@@ -1,9 +1,10 @@
-"""Writes the PyTorch reference vectors that crates/fastgrnn/tests/torch_vectors.rs reads.
+"""Writes the PyTorch reference vectors that the tests of crates/fastgrnn-engine read.
 
-    python scripts/torch_vectors.py crates/fastgrnn/tests/vectors/torch.json
+    python scripts/torch_vectors.py crates/fastgrnn-engine/tests/vectors/torch.json
 
 Needs torch. RNN, GRU and LSTM are torch.nn's own modules on packed sequences; FastRNN, FastGRNN,
 FastRNN-vector and UGRNN are written out below from their equations and differentiated by autograd.
+A diagonal matrix is built by torch.diag, block by block.
 Everything is float64. Inputs and parameters are multiples of 1/128, so that they are short in the
 file and exact in float32. `params` and `gradient` follow the flat layout of the Rust library.
 """
@@ -23,6 +24,7 @@ NONLINEARITY = {
     "quantTanh": lambda x: x.clamp(-1, 1),
     "quantSigm": lambda x: ((x + 1) / 2).clamp(0, 1),
     "quantSigm4": lambda x: ((x + 2) / 4).clamp(0, 1),
+    "identity": lambda x: x,
 }
 
 
@@ -35,11 +37,13 @@ def declare(cell):
     blocks = {"ugrnn": 2, "gru": 3, "lstm": 4}.get(cell["kind"], 1)
     shapes = []
     for matrix, cols in (("w", cell["input"]), ("u", cell["hidden"])):
-        rank = cell["rank_" + matrix]
-        if rank is None:
+        form = cell["form_" + matrix]
+        if form == "full":
             shapes.append((matrix, (blocks * H, cols)))
-        else:
-            shapes += [(matrix + "1", (blocks * H, rank)), (matrix + "2", (cols, rank))]
+        elif form == "diagonal":
+            shapes.append((matrix, (blocks * H, 1)))
+        elif form != "none":
+            shapes += [(matrix + "1", (blocks * H, form)), (matrix + "2", (cols, form))]
     pointwise = {
         "rnn": [("b", H)],
         "fastrnn": [("b", H), ("alpha", 1), ("beta", 1)],
@@ -52,12 +56,21 @@ def declare(cell):
     return shapes + [(name, (size,)) for name, size in pointwise]
 
 
-def matrix(p, name):
-    return p[name] if name in p else p[name + "1"] @ p[name + "2"].T
+def matrix(cell, p, name):
+    """The full matrix that the parameters of a layer stand for."""
+    form = cell["form_" + name]
+    if form == "full":
+        return p[name]
+    if form == "diagonal":
+        return torch.cat([torch.diag(block) for block in p[name].flatten().split(H)])
+    return p[name + "1"] @ p[name + "2"].T
 
 
-def step(kind, gate, update, p, x, h):
-    a = x @ matrix(p, "w").T + h @ matrix(p, "u").T
+def step(cell, gate, update, p, x, h):
+    kind = cell["kind"]
+    a = x @ matrix(cell, p, "w").T
+    if cell["form_u"] != "none":
+        a = a + h @ matrix(cell, p, "u").T
     sigmoid = torch.sigmoid
     if kind == "fastrnn":
         return sigmoid(p["alpha"]) * update(a + p["b"]) + sigmoid(p["beta"]) * h
@@ -83,7 +96,7 @@ def run_by_hand(cells, params, x, initial):
             gate, update = NONLINEARITY[cell["gate"]], NONLINEARITY[cell["update"]]
             h, inputs, states = h0[i], states, []
             for value in inputs:
-                h = step(cell["kind"], gate, update, p, value, h)
+                h = step(cell, gate, update, p, value, h)
                 states.append(h)
         outputs.append(torch.stack(states))
     return outputs
@@ -107,7 +120,9 @@ def run_nn(cells, params, x, initial):
         else:
             b_ih = torch.cat([p["b_i"], p["b_f"], p["b_g"], p["b_o"]])
             b_hh = torch.cat([zero] * 4)
-        named = {"weight_ih": matrix(p, "w"), "weight_hh": matrix(p, "u"), "bias_ih": b_ih, "bias_hh": b_hh}
+        cell = cells[layer]
+        named = {"weight_ih": matrix(cell, p, "w"), "weight_hh": matrix(cell, p, "u"), "bias_ih": b_ih,
+                 "bias_hh": b_hh}
         weights.update({f"{name}_l{layer}": value for name, value in named.items()})
     packed = nn.utils.rnn.pack_sequence(x, enforce_sorted=False)
     h0 = torch.stack(initial)
@@ -117,11 +132,11 @@ def run_nn(cells, params, x, initial):
     return [padded[:length, i] for i, length in enumerate(lengths.tolist())]
 
 
-def case(name, seed, kind, *, layers=1, ranks=(None, None), gate="sigmoid", update="tanh",
+def case(name, seed, kind, *, layers=1, forms=("full", "full"), gate="sigmoid", update="tanh",
          readout="last", with_initial=False):
     generator = torch.Generator().manual_seed(seed)
     cells = [
-        {"kind": kind, "input": D if layer == 0 else H, "hidden": H, "rank_w": ranks[0], "rank_u": ranks[1],
+        {"kind": kind, "input": D if layer == 0 else H, "hidden": H, "form_w": forms[0], "form_u": forms[1],
          "gate": gate, "update": update}
         for layer in range(layers)
     ]
@@ -161,18 +176,24 @@ CASES = [
     case("nn.RNN, relu", 2, "rnn", update="relu", readout="every"),
     case("nn.GRU, two layers", 3, "gru", layers=2),
     case("nn.GRU, given initial state, every state read", 4, "gru", readout="every", with_initial=True),
-    case("nn.GRU, low-rank", 5, "gru", ranks=(1, 2)),
+    case("nn.GRU, low-rank", 5, "gru", forms=(1, 2)),
     case("nn.LSTM, two layers", 6, "lstm", layers=2),
     case("nn.LSTM, given initial state, every state read", 7, "lstm", readout="every", with_initial=True),
-    case("nn.LSTM, low-rank", 8, "lstm", ranks=(1, 2)),
+    case("nn.LSTM, low-rank", 8, "lstm", forms=(1, 2)),
     case("FastRNN", 9, "fastrnn", layers=2),
-    case("FastRNN, low-rank, relu", 10, "fastrnn", ranks=(1, 2), update="relu", with_initial=True),
+    case("FastRNN, low-rank, relu", 10, "fastrnn", forms=(1, 2), update="relu", with_initial=True),
     case("FastRNN-vector", 11, "fastrnn-vector", readout="every"),
     case("FastGRNN, two layers", 12, "fastgrnn", layers=2),
-    case("FastGRNN, low-rank", 13, "fastgrnn", ranks=(1, 2), with_initial=True),
-    case("FastGRNN, low-rank, piecewise linear", 14, "fastgrnn", ranks=(2, 1), gate="quantSigm",
+    case("FastGRNN, low-rank", 13, "fastgrnn", forms=(1, 2), with_initial=True),
+    case("FastGRNN, low-rank, piecewise linear", 14, "fastgrnn", forms=(2, 1), gate="quantSigm",
          update="quantTanh", readout="every"),
     case("UGRNN", 15, "ugrnn", layers=2),
+    case("FastGRNN, diagonal U, two layers", 16, "fastgrnn", layers=2, forms=("full", "diagonal")),
+    case("FastGRNN, low-rank W, diagonal U", 17, "fastgrnn", forms=(1, "diagonal"), readout="every",
+         with_initial=True),
+    case("nn.GRU, diagonal U, two layers", 18, "gru", layers=2, forms=("full", "diagonal")),
+    case("nn.LSTM, diagonal U", 19, "lstm", forms=("full", "diagonal"), with_initial=True),
+    case("UGRNN, identity, no U", 20, "ugrnn", forms=("full", "none"), update="identity"),
 ]
 
 with open(sys.argv[1], "w") as file:

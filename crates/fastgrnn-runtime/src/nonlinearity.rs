@@ -22,12 +22,22 @@ pub enum Nonlinearity {
     /// `clip((x + 2)/4, 0, 1)`
     #[cfg_attr(feature = "serde", serde(rename = "quantSigm4"))]
     QuantSigm4,
+    /// `x`
+    #[cfg_attr(feature = "serde", serde(rename = "identity"))]
+    Identity,
 }
 
 impl Nonlinearity {
     /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::Tanh, Self::Sigmoid, Self::Relu, Self::QuantTanh, Self::QuantSigm, Self::QuantSigm4];
+    pub const ALL: [Self; 7] = [
+        Self::Tanh,
+        Self::Sigmoid,
+        Self::Relu,
+        Self::QuantTanh,
+        Self::QuantSigm,
+        Self::QuantSigm4,
+        Self::Identity,
+    ];
 
     /// The code in device images, which never changes.
     pub const fn code(self) -> u8 {
@@ -38,6 +48,7 @@ impl Nonlinearity {
             Self::QuantTanh => 3,
             Self::QuantSigm => 4,
             Self::QuantSigm4 => 5,
+            Self::Identity => 6,
         }
     }
 
@@ -55,6 +66,7 @@ impl Nonlinearity {
             Self::QuantTanh => "quantTanh",
             Self::QuantSigm => "quantSigm",
             Self::QuantSigm4 => "quantSigm4",
+            Self::Identity => "identity",
         }
     }
 
@@ -65,12 +77,12 @@ impl Nonlinearity {
 
     /// Whether values may be negative.
     pub const fn is_signed(self) -> bool {
-        matches!(self, Self::Tanh | Self::QuantTanh)
+        matches!(self, Self::Tanh | Self::QuantTanh | Self::Identity)
     }
 
     /// Whether values lie between −1 and 1.
     pub const fn is_bounded(self) -> bool {
-        !matches!(self, Self::Relu)
+        !matches!(self, Self::Relu | Self::Identity)
     }
 
     /// Whether an integer model reads the table for it.

@@ -21,6 +21,7 @@ impl NonlinearityF64 for Nonlinearity {
             Nonlinearity::QuantTanh => x.clamp(-1.0, 1.0),
             Nonlinearity::QuantSigm => (0.5 * (x + 1.0)).clamp(0.0, 1.0),
             Nonlinearity::QuantSigm4 => (0.25 * (x + 2.0)).clamp(0.0, 1.0),
+            Nonlinearity::Identity => x,
         }
     }
 
@@ -33,6 +34,7 @@ impl NonlinearityF64 for Nonlinearity {
             Nonlinearity::QuantTanh => inside(-1.0, 1.0),
             Nonlinearity::QuantSigm => inside(0.0, 0.5),
             Nonlinearity::QuantSigm4 => inside(0.0, 0.25),
+            Nonlinearity::Identity => 1.0,
         }
     }
 
@@ -40,7 +42,7 @@ impl NonlinearityF64 for Nonlinearity {
         match self {
             Nonlinearity::Tanh => y.atanh(),
             Nonlinearity::Sigmoid => (y / (1.0 - y)).ln(),
-            Nonlinearity::Relu | Nonlinearity::QuantTanh => y,
+            Nonlinearity::Relu | Nonlinearity::QuantTanh | Nonlinearity::Identity => y,
             Nonlinearity::QuantSigm => 2.0 * y - 1.0,
             Nonlinearity::QuantSigm4 => 4.0 * y - 2.0,
         }

@@ -143,7 +143,7 @@ impl Parameters for Pointwise<'_> {
 /// Where a nonlinearity has no derivative.
 fn kinks(f: Nonlinearity) -> &'static [f64] {
     match f {
-        Nonlinearity::Tanh | Nonlinearity::Sigmoid => &[],
+        Nonlinearity::Tanh | Nonlinearity::Sigmoid | Nonlinearity::Identity => &[],
         Nonlinearity::Relu => &[0.0],
         Nonlinearity::QuantTanh | Nonlinearity::QuantSigm => &[-1.0, 1.0],
         Nonlinearity::QuantSigm4 => &[-2.0, 2.0],

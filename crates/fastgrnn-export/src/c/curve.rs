@@ -85,14 +85,19 @@ impl<'a> Curves<'a> {
             }
             Nonlinearity::Relu => {
                 let name = format!("relu_{sums}");
-                let scaled = if sums >= 11 {
-                    self.helpers.round_shift("t", sums - 11)
-                } else {
-                    format!("t * {}", c32(1 << (11 - sums)))
-                };
+                let scaled = self.with_11_bits(sums);
                 let body = format!(
                     "FG_INLINE fg_value {name}(int32_t t)\n{{\n    t = t > {most} ? {most} : t < 0 ? 0 : t;\n    t = {scaled};\n    return (fg_value)(t > 32767 ? 32767 : t);\n}}\n",
                     most = limit(4)
+                );
+                self.add(name, body, "fg_value", 11)
+            }
+            Nonlinearity::Identity => {
+                let name = format!("identity_{sums}");
+                let body = format!(
+                    "FG_INLINE fg_value {name}(int32_t t)\n{{\n    t = t > {most} ? {most} : t < -{most} ? -{most} : t;\n    t = {scaled};\n    return (fg_value)(t > 32767 ? 32767 : t < -32767 ? -32767 - 1 : t);\n}}\n",
+                    most = limit(5),
+                    scaled = self.with_11_bits(sums),
                 );
                 self.add(name, body, "fg_value", 11)
             }
@@ -114,6 +119,14 @@ impl<'a> Curves<'a> {
                 self.look_up(sums);
                 self.add(name, body, "fg_gate", 15)
             }
+        }
+    }
+
+    /// `t`, which has `sums` fraction bits, with 11.
+    fn with_11_bits(&self, sums: u32) -> String {
+        match sums {
+            11.. => self.helpers.round_shift("t", sums - 11),
+            _ => format!("t * {}", c32(1 << (11 - sums))),
         }
     }
 

@@ -203,6 +203,7 @@ fn curve_name(function: Nonlinearity) -> &'static str {
         Nonlinearity::QuantTanh => "curve_quant_tanh",
         Nonlinearity::QuantSigm => "curve_quant_sigm",
         Nonlinearity::QuantSigm4 => "curve_quant_sigm4",
+        Nonlinearity::Identity => "curve_identity",
     }
 }
 
@@ -221,6 +222,7 @@ pub(super) fn curves(network: &IntegerNetwork) -> String {
             Nonlinearity::QuantSigm4,
             "    t = 0.25f * (t + 2.0f);\n    return t < 0.0f ? 0.0f : t > 1.0f ? 1.0f : t;\n",
         ),
+        (Nonlinearity::Identity, "    return t;\n"),
     ];
     let used = |function: Nonlinearity| {
         let in_cell = |c: &Cell| c.update == function || (c.kind.declaration().gated() && c.gate == function);

@@ -100,5 +100,6 @@ fn nonlinearity(curve: Curve) -> Nonlinearity {
         Curve::QuantTanh => Nonlinearity::QuantTanh,
         Curve::QuantSigm => Nonlinearity::QuantSigm,
         Curve::QuantSigm4 => Nonlinearity::QuantSigm4,
+        Curve::Identity => Nonlinearity::Identity,
     }
 }

@@ -15,6 +15,7 @@ pub fn nonlinearity(f: Nonlinearity, x: f32) -> f32 {
         Nonlinearity::QuantTanh => x.clamp(-1.0, 1.0),
         Nonlinearity::QuantSigm => (0.5 * (x + 1.0)).clamp(0.0, 1.0),
         Nonlinearity::QuantSigm4 => (0.25 * (x + 2.0)).clamp(0.0, 1.0),
+        Nonlinearity::Identity => x,
     }
 }
 

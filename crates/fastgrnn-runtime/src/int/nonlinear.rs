@@ -1,6 +1,6 @@
-//! The nonlinearities: sums with `F_a` fraction bits to values with 15 (`relu`: 11).
+//! The nonlinearities: sums with `F_a` fraction bits to values with 15 (unbounded ones: 11).
 
-use super::arithmetic::{ONE, rounded};
+use super::arithmetic::{ONE, rounded, saturated};
 use super::bytes::Words;
 use crate::Nonlinearity;
 
@@ -23,7 +23,7 @@ impl Curve<'_> {
         self.function.value_bits()
     }
 
-    /// The value at `t`, and whether a `relu` was cut.
+    /// The value at `t`, and whether an unbounded function was cut.
     #[inline(always)]
     pub(super) fn at(&self, t: i32) -> (i32, bool) {
         let bits = self.bits;
@@ -32,6 +32,7 @@ impl Curve<'_> {
             Nonlinearity::QuantSigm => (t + (1 << bits)).clamp(0, 2 << bits) << (14 - bits),
             Nonlinearity::QuantSigm4 => (t + (2 << bits)).clamp(0, 4 << bits) << (13 - bits),
             Nonlinearity::Relu => return self.relu(t),
+            Nonlinearity::Identity => return self.identity(t),
             Nonlinearity::Tanh => {
                 let value = self.look_up(2 * t.abs().min(8 << bits));
                 if t < 0 { -value } else { value }
@@ -47,9 +48,18 @@ impl Curve<'_> {
     fn relu(&self, t: i32) -> (i32, bool) {
         let bits = self.bits;
         let most = 16 << bits;
-        let u = t.clamp(0, most);
-        let value = if bits >= 11 { rounded(u, bits - 11) } else { u << (11 - bits) };
+        let value = self.with_11_bits(t.clamp(0, most));
         (value.min(i32::from(i16::MAX)), t > most || value > i32::from(i16::MAX))
+    }
+
+    fn identity(&self, t: i32) -> (i32, bool) {
+        let most = 32 << self.bits;
+        let (value, overflowed) = saturated(self.with_11_bits(t.clamp(-most, most)));
+        (i32::from(value), overflowed)
+    }
+
+    fn with_11_bits(&self, u: i32) -> i32 {
+        if self.bits >= 11 { rounded(u, self.bits - 11) } else { u << (11 - self.bits) }
     }
 
     /// `(sigmoid(u) − 1/2)` with 16 fraction bits, for u ≥ 0.

@@ -27,8 +27,15 @@ fn cells_have_their_codes() {
 #[test]
 fn nonlinearities_have_their_codes() {
     let codes: Vec<(&str, u8)> = Nonlinearity::ALL.iter().map(|f| (f.name(), f.code())).collect();
-    let expected =
-        [("tanh", 0), ("sigmoid", 1), ("relu", 2), ("quantTanh", 3), ("quantSigm", 4), ("quantSigm4", 5)];
+    let expected = [
+        ("tanh", 0),
+        ("sigmoid", 1),
+        ("relu", 2),
+        ("quantTanh", 3),
+        ("quantSigm", 4),
+        ("quantSigm4", 5),
+        ("identity", 6),
+    ];
     assert_eq!(codes, expected);
     for (name, code) in expected {
         assert_eq!(Nonlinearity::from_code(code).map(Nonlinearity::name), Some(name));

@@ -77,6 +77,21 @@ fn piecewise_linear_curves_are_exact_on_their_grid() {
 }
 
 #[test]
+fn the_identity_is_exact_between_minus_16_and_16_and_saturates_beyond() {
+    let table = true_table();
+    for f_a in 4..=11_u8 {
+        let unit = 1_i64 << f_a;
+        for t in -20 * unit..=20 * unit {
+            let exact = t * (1 << (11 - f_a));
+            let expected = (exact.clamp(-32768, 32767), !(-32768..=32767).contains(&exact));
+            assert_eq!(value(Curve::Identity, t, f_a, &table), expected, "{t} with F_a = {f_a}");
+        }
+        assert_eq!(value(Curve::Identity, -(1 << 29), f_a, &table), (-32768, true));
+        assert_eq!(value(Curve::Identity, 1 << 29, f_a, &table), (32767, true));
+    }
+}
+
+#[test]
 fn e_of_a_difference_is_within_three_thousandths_and_never_rises() {
     for f_s in -8..=34_i8 {
         let mut last = 32768;

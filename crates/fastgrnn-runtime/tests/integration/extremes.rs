@@ -11,9 +11,8 @@ use fastgrnn_testing::oracle::rules::{acceptable, most_f_c, most_f_h, shift_fits
 
 /// Every scalar at its top and as the page's argument fears it most.
 fn cells(code: u8, hidden: usize, update: Curve, f_a: u8) -> Vec<Cell> {
-    let gates = Curve::ALL
-        .into_iter()
-        .filter(|gate| *gate != Curve::Relu && (f_a < 14 || *gate != Curve::QuantSigm4));
+    let gates =
+        Curve::ALL.into_iter().filter(|gate| gate.is_bounded() && (f_a < 14 || *gate != Curve::QuantSigm4));
     let positive = gates.clone().filter(|gate| !gate.may_be_negative());
     match code {
         0 => vec![Cell::Rnn],

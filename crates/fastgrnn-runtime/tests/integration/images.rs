@@ -192,13 +192,13 @@ fn set(network: &mut Network, field: usize, value: u16) {
         13 => head.s_o = byte,
         14 => head.f_s = byte as i8,
         15 => network.table[usize::from(value) % 65] = value,
-        16 => layer.update = Curve::ALL[usize::from(byte) % 6],
+        16 => layer.update = Curve::ALL[usize::from(byte) % 7],
         _ => set_cell(&mut layer.cell, field, value),
     }
 }
 
 fn set_cell(cell: &mut Cell, field: usize, value: u16) {
-    let curve = Curve::ALL[usize::from(value) % 6];
+    let curve = Curve::ALL[usize::from(value) % 7];
     match cell {
         Cell::Rnn => {}
         Cell::FastRnn { alpha, beta } => *if field == 17 { alpha } else { beta } = value,

@@ -33,7 +33,7 @@ pub fn s(v: i64) -> i64 {
     v.clamp(-32768, 32767)
 }
 
-/// A nonlinearity's value, and whether `relu` was cut.
+/// A nonlinearity's value, and whether `relu` or `identity` was cut.
 #[track_caller]
 pub fn value(curve: Curve, t: i64, f_a: u8, table: &[u16]) -> (i64, bool) {
     in_32_bits(t);
@@ -51,6 +51,11 @@ pub fn value(curve: Curve, t: i64, f_a: u8, table: &[u16]) -> (i64, bool) {
             let u = t.max(0).min(16 * unit);
             let c = if f_a >= 11 { r(u, f_a - 11) } else { in_32_bits(u * (1 << (11 - f_a))) };
             (c.min(32767), c > 32767)
+        }
+        Curve::Identity => {
+            let u = t.max(-32 * unit).min(32 * unit);
+            let c = if f_a >= 11 { r(u, f_a - 11) } else { in_32_bits(u * (1 << (11 - f_a))) };
+            (s(c), s(c) != c)
         }
         Curve::QuantTanh => (within(ONE, t.clamp(-unit, unit) * (1 << (15 - f_a))), false),
         Curve::QuantSigm => (gate_value(in_32_bits(t + unit).clamp(0, 2 * unit) * (1 << (14 - f_a))), false),

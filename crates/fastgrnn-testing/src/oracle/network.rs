@@ -64,15 +64,27 @@ pub enum Curve {
     QuantTanh = 3,
     QuantSigm = 4,
     QuantSigm4 = 5,
+    Identity = 6,
 }
 
 impl Curve {
-    pub const ALL: [Curve; 6] =
-        [Curve::Tanh, Curve::Sigmoid, Curve::Relu, Curve::QuantTanh, Curve::QuantSigm, Curve::QuantSigm4];
+    pub const ALL: [Curve; 7] = [
+        Curve::Tanh,
+        Curve::Sigmoid,
+        Curve::Relu,
+        Curve::QuantTanh,
+        Curve::QuantSigm,
+        Curve::QuantSigm4,
+        Curve::Identity,
+    ];
 
     /// F, the fraction bits of the curve's value as an update.
     pub fn fraction_bits(self) -> u8 {
-        if self == Curve::Relu { 11 } else { 15 }
+        if self.is_bounded() { 15 } else { 11 }
+    }
+
+    pub fn is_bounded(self) -> bool {
+        !matches!(self, Curve::Relu | Curve::Identity)
     }
 
     pub fn reads_the_table(self) -> bool {

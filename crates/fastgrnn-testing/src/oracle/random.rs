@@ -138,7 +138,7 @@ pub fn matrix(rows: usize, columns: usize) -> impl Strategy<Value = Matrix> {
 /// A layer of the cell with this code, reading `inputs` values.
 fn layer(code: u8, inputs: usize, hidden: usize, manner: Manner) -> impl Strategy<Value = Layer> {
     let rows = blocks(code) * hidden;
-    let curves = Curve::ALL.into_iter().filter(move |curve| manner == Manner::Wild || *curve != Curve::Relu);
+    let curves = Curve::ALL.into_iter().filter(move |curve| manner == Manner::Wild || curve.is_bounded());
     (cell(code, hidden, manner), select(curves.collect::<Vec<_>>())).prop_flat_map(move |(cell, update)| {
         let fourth = [cell.gate(), Some(update)].contains(&Some(Curve::QuantSigm4));
         let (f_a, f_h, start) = match manner {

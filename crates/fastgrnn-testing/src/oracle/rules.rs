@@ -41,7 +41,7 @@ fn layer(layer: &Layer) -> bool {
 fn gate(cell: &Cell) -> bool {
     match cell.gate() {
         None => true,
-        Some(Curve::Relu) => false,
+        Some(gate) if !gate.is_bounded() => false,
         Some(gate) => !(gate.may_be_negative() && matches!(cell, Cell::Ugrnn { .. } | Cell::Gru { .. })),
     }
 }

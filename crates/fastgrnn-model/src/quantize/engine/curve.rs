@@ -48,6 +48,12 @@ pub(super) enum Curve<'a, S: IntSimd> {
         up: S::V,
         down: Rounding<S>,
     },
+    /// `S(down(u · 2^up))`, u between `−most` and `most`.
+    Identity {
+        most: S::V,
+        up: S::V,
+        down: Rounding<S>,
+    },
 }
 
 impl<'a, S: IntSimd> Curve<'a, S> {
@@ -72,12 +78,17 @@ impl<'a, S: IntSimd> Curve<'a, S> {
                 let down = Rounding::new(s, bits.saturating_sub(11));
                 return Self::Relu { most: s.splat(16 << bits), up, down };
             }
+            Nonlinearity::Identity => {
+                let up = s.splat(11u32.saturating_sub(bits) as i32);
+                let down = Rounding::new(s, bits.saturating_sub(11));
+                return Self::Identity { most: s.splat(32 << bits), up, down };
+            }
         };
         Self::Linear { low: s.splat(low), high: s.splat(high), up: s.splat(up as i32) }
     }
 
-    /// The value at `t`, to which the function's [`offset`] has been added; lanes where a `relu`
-    /// is cut are counted.
+    /// The value at `t`, to which the function's [`offset`] has been added; lanes where an
+    /// unbounded function is cut are counted.
     #[inline(always)]
     pub(super) fn at(&self, s: S, t: S::V, cut: &mut S::V) -> S::V {
         match *self {
@@ -93,6 +104,10 @@ impl<'a, S: IntSimd> Curve<'a, S> {
                 let within = s.min(value, s.splat(i16::MAX.into()));
                 *cut = s.count(*cut, within, value);
                 within
+            }
+            Self::Identity { most, up, down } => {
+                let within = s.min(s.max(t, s.sub(s.splat(0), most)), most);
+                saturated(s, down.of(s, s.shl(within, up)), cut)
             }
         }
     }
