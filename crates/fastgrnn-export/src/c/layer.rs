@@ -6,7 +6,7 @@ use super::helpers::Helpers;
 use super::matrix::StoredRows;
 use super::text::{ConstantTables, counter};
 use super::{straight, update};
-use fastgrnn::cells::CellKind;
+use fastgrnn::cells::{Alphas, MatrixForm};
 use fastgrnn::quantize::{IntegerFactors, IntegerLayer, IntegerMatrix};
 use std::fmt::Write;
 
@@ -28,8 +28,10 @@ pub(super) struct LayerCode {
 pub(super) struct MatrixProduct<'a> {
     /// `w` or `u`.
     pub(super) letter: char,
-    /// The matrix, or its first factor.
-    pub(super) first: &'a IntegerMatrix,
+    form: MatrixForm,
+    /// The matrix, its first factor, or its diagonals.
+    first: &'a IntegerMatrix,
+    hidden: usize,
     /// The second factor.
     second: Option<&'a IntegerMatrix>,
     /// Shift after the second factor.
@@ -45,6 +47,7 @@ pub(super) struct MatrixProduct<'a> {
 impl<'a> MatrixProduct<'a> {
     fn new(
         letter: char,
+        (form, hidden): (MatrixForm, usize),
         factors: &'a IntegerFactors,
         [inner, outer]: [u32; 2],
         input: (&str, &'static str),
@@ -55,8 +58,36 @@ impl<'a> MatrixProduct<'a> {
             Some(_) => (format!("m{letter}"), between),
             None => (input.0.to_string(), input.1),
         };
-        Self { letter, first: &factors.first, second, inner, outer, vector, kind }
+        Self { letter, form, first: &factors.first, hidden, second, inner, outer, vector, kind }
     }
+
+    /// Columns of the matrix that is multiplied with the vector; 0 for an absent one.
+    pub(super) fn cols(&self) -> usize {
+        match self.form {
+            MatrixForm::Full | MatrixForm::LowRank(_) => self.first.cols,
+            MatrixForm::Diagonal => self.hidden,
+            MatrixForm::Absent => 0,
+        }
+    }
+
+    /// An entry of that matrix.
+    pub(super) fn entry(&self, row: usize, col: usize) -> i8 {
+        match self.form {
+            MatrixForm::Full | MatrixForm::LowRank(_) => self.first.entries[row * self.first.cols + col],
+            MatrixForm::Diagonal if row % self.hidden == col => self.first.entries[row],
+            MatrixForm::Diagonal | MatrixForm::Absent => 0,
+        }
+    }
+}
+
+/// How a loop over units computes the product of one row.
+struct RowCode {
+    /// Statements before the product is read.
+    before: Vec<String>,
+    /// The product, not yet shifted.
+    sum: String,
+    /// Statements after it.
+    after: Vec<String>,
 }
 
 /// The state of the generator while it writes a layer.
@@ -94,14 +125,28 @@ pub(super) fn code(
     // Straight-line code reads whole words, which is fastest; loops use 16 bits to save RAM.
     let between = if in_line { "int32_t" } else { "int16_t" };
     let x_kind = if index == 0 { between } else { "int16_t" };
-    let (h, s) = (format!("state->h{index}"), &layer.shifts);
+    let (h, cell, s) = (format!("state->h{index}"), &layer.cell, &layer.shifts);
     let mut writer = Writer {
         index,
         layer,
         helpers,
         in_line,
-        w: MatrixProduct::new('w', &layer.w, [s.w2, s.w1], ("x", x_kind), between),
-        u: MatrixProduct::new('u', &layer.u, [s.u2, s.u1], (&h, "int16_t"), between),
+        w: MatrixProduct::new(
+            'w',
+            (cell.form_w, cell.hidden),
+            &layer.w,
+            [s.w2, s.w1],
+            ("x", x_kind),
+            between,
+        ),
+        u: MatrixProduct::new(
+            'u',
+            (cell.form_u, cell.hidden),
+            &layer.u,
+            [s.u2, s.u1],
+            (&h, "int16_t"),
+            between,
+        ),
         x_kind,
         between,
         functions: String::new(),
@@ -113,7 +158,7 @@ pub(super) fn code(
     // The biases of a unit are neighbours because they are read together.
     let biases = (0..layer.cell.hidden).flat_map(|k| layer.biases.iter().map(move |b| b[k]));
     tables.words(&format!("b_{index}"), &biases.collect::<Vec<i16>>());
-    if layer.cell.kind == CellKind::FastRnnVector {
+    if cell.kind.shape().alphas == Alphas::PerUnit {
         tables.unsigned_words(&format!("alpha_{index}"), &layer.alpha);
     }
     if in_line {
@@ -130,12 +175,12 @@ impl Writer<'_> {
     }
 
     fn blocks(&self) -> usize {
-        self.layer.w.first.rows / self.hidden()
+        self.layer.cell.blocks()
     }
 
     /// Whether the last block has a second sum for its part from U, behind the others. A GRU needs it.
     fn keeps_apart(&self) -> bool {
-        self.layer.cell.kind == CellKind::Gru
+        self.layer.cell.kind.shape().keeps_apart
     }
 
     /// Sums of one unit.
@@ -219,44 +264,40 @@ impl Writer<'_> {
     fn looped_units(&mut self, tables: &mut ConstantTables, curves: &mut Curves) {
         let (index, hidden, blocks, sums) = (self.index, self.hidden(), self.blocks(), self.sums());
         let h = format!("state->h{index}");
-        // With U in factors, nothing reads the old state once mu is computed, so the new state can
-        // replace it at once.
-        let in_place = self.u.second.is_some();
+        // Unless U is full, nothing reads the old state of other units in this loop, so the new state
+        // can replace it at once.
+        let in_place = self.u.form != MatrixForm::Full;
         let target = if in_place { format!("{h}[k]") } else { "next[k]".to_string() };
         let unit = update::code(index, self.layer, &target, curves, self.helpers);
         let order: Vec<usize> = (0..hidden).flat_map(|k| (0..blocks).map(move |b| b * hidden + k)).collect();
-        let mut row = |side: &MatrixProduct| {
-            let rows = StoredRows::ordered(side.first, &order);
-            tables.bytes(&format!("{}1_{index}", side.letter), &rows.bytes);
-            let _ = writeln!(self.local, "    const int8_t *{0} = {0}1_{index};", side.letter);
-            rows.call(&side.letter.to_string(), &side.vector, self.helpers)
-        };
-        let (w_row, u_row) = (row(&self.w), row(&self.u));
-        let [from_w, from_u] =
-            [&self.w, &self.u].map(|side| self.helpers.rounded("row.sum", side.outer as i32));
+        let rows = ['w', 'u'].map(|letter| self.row(letter, &order, tables));
         self.scratch += 4 * sums;
-        let _ = writeln!(self.local, "    int32_t sum[{sums}];\n    fg_row row;");
+        let _ = writeln!(self.local, "    int32_t sum[{sums}];");
+        if [&self.w, &self.u]
+            .iter()
+            .any(|side| matches!(side.form, MatrixForm::Full | MatrixForm::LowRank(_)))
+        {
+            self.local.push_str("    fg_row row;\n");
+        }
         // One block needs no loop over blocks.
         let (pad, b) = if blocks == 1 { ("        ", "0") } else { ("            ", "b") };
         // The second sum of a GRU's last block starts from 0.
         let (clear, u_sum) = match self.keeps_apart() {
-            true => ("        sum[3] = 0;\n", "b < 2 ? b : 3"),
-            false => ("", b),
+            true => (format!("        sum[{blocks}] = 0;\n"), format!("b < {} ? b : {blocks}", blocks - 1)),
+            false => (String::new(), b.to_string()),
         };
         let _ = write!(self.body, "    for (k = 0; k < {hidden}; k++) {{\n{clear}");
         if blocks > 1 {
             self.local.push_str("    uint8_t b;\n");
             let _ = writeln!(self.body, "        for (b = 0; b < {blocks}; b++) {{");
         }
-        for statement in [
-            format!("row = {w_row};"),
-            "w = row.next;".to_string(),
-            format!("sum[{b}] = {from_w};"),
-            format!("row = {u_row};"),
-            "u = row.next;".to_string(),
-            format!("sum[{u_sum}] += {from_u};"),
-        ] {
-            let _ = writeln!(self.body, "{pad}{statement}");
+        let targets = [format!("sum[{b}] ="), format!("sum[{u_sum}] +=")];
+        for (row, target) in rows.into_iter().zip(targets) {
+            let Some(RowCode { before, sum, after }) = row else { continue };
+            let store = format!("{target} {sum};");
+            for statement in before.into_iter().chain([store]).chain(after) {
+                let _ = writeln!(self.body, "{pad}{statement}");
+            }
         }
         if blocks > 1 {
             self.body.push_str("        }\n");
@@ -277,6 +318,32 @@ impl Writer<'_> {
         let counter = self.counter();
         let _ = writeln!(self.local, "    const int16_t *bias = b_{index};\n    {counter} k;");
         self.local.push_str(&unit.constants);
+    }
+
+    /// Writes the table of W or U, its rows in the given order, and the code for one row; none where
+    /// the matrix is absent.
+    fn row(&mut self, letter: char, order: &[usize], tables: &mut ConstantTables) -> Option<RowCode> {
+        let side = if letter == 'w' { &self.w } else { &self.u };
+        let table = format!("{letter}1_{}", self.index);
+        let shifted = |sum: &str| self.helpers.rounded(sum, side.outer as i32);
+        let code = match side.form {
+            MatrixForm::Absent => return None,
+            MatrixForm::Diagonal => {
+                let entries: Vec<i8> = order.iter().map(|&row| side.first.entries[row]).collect();
+                tables.bytes(&table, &entries);
+                let product = format!("(int32_t)FG_BYTE({letter}) * {}[k]", side.vector);
+                RowCode { before: vec![], sum: shifted(&product), after: vec![format!("{letter}++;")] }
+            }
+            MatrixForm::Full | MatrixForm::LowRank(_) => {
+                let rows = StoredRows::ordered(side.first, order);
+                tables.bytes(&table, &rows.bytes);
+                let call = rows.call(&letter.to_string(), &side.vector, self.helpers);
+                let before = vec![format!("row = {call};"), format!("{letter} = row.next;")];
+                RowCode { before, sum: shifted("row.sum"), after: vec![] }
+            }
+        };
+        let _ = writeln!(self.local, "    const int8_t *{letter} = {table};");
+        Some(code)
     }
 
     /// Declares `mw` and `mu`.

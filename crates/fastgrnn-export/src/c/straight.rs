@@ -46,7 +46,7 @@ pub(super) fn sums(
     sides: [&MatrixProduct; 2],
     hidden: usize,
     blocks: usize,
-    gru: bool,
+    keeps_apart: bool,
     helpers: &Helpers,
 ) -> String {
     let kind = |letter: char| sides.iter().find(|s| s.letter == letter).map_or("int16_t", |s| s.kind);
@@ -55,16 +55,16 @@ pub(super) fn sums(
         kind('w'),
         kind('u')
     );
-    let stride = blocks + usize::from(gru);
+    let stride = blocks + usize::from(keeps_apart);
     for block in 0..blocks {
-        let apart = gru && block == 2;
+        let apart = keeps_apart && block + 1 == blocks;
         for first in (0..hidden).step_by(TOGETHER) {
             let units: Vec<usize> = (first..hidden.min(first + TOGETHER)).collect();
             clear(&mut text, units.len());
             for (nth, side) in sides.iter().enumerate() {
                 let rows: Vec<usize> = units.iter().map(|k| block * hidden + k).collect();
-                let entry = |r: usize, c: usize| side.first.entries[r * side.first.cols + c];
-                products(&mut text, &format!("v{}", side.letter), side.first.cols, &rows, entry, helpers);
+                let entry = |r: usize, c: usize| side.entry(r, c);
+                products(&mut text, &format!("v{}", side.letter), side.cols(), &rows, entry, helpers);
                 let shift = side.outer as i32;
                 for (i, k) in units.iter().enumerate() {
                     let sum = format!("s{i}");

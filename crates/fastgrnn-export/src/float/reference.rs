@@ -1,9 +1,10 @@
 //! What the soft-float C computes, in f64. It is the reference for tests and the source of the golden
 //! vectors, so it is written to be obvious rather than fast.
 
-use super::step::{input, scaled, sums_len};
-use fastgrnn::cells::CellKind;
+use super::step::{input, scaled};
+use fastgrnn::cells::{MatrixForm, NonlinearityF64, ScalarName};
 use fastgrnn::quantize::{IntegerFactors, IntegerLayer, IntegerMatrix, IntegerNetwork};
+use fastgrnn::reference::{self, Memory, Parameters, Unit};
 
 /// Scores after each step of `counts`, one row per step, as real numbers (not at the integer scale).
 ///
@@ -42,54 +43,76 @@ fn times(matrix: &IntegerMatrix, v: &[f64]) -> Vec<f64> {
     rows.map(|row| unit * row.iter().zip(v).map(|(&a, v)| f64::from(a) * v).sum::<f64>()).collect()
 }
 
-fn product(factors: &IntegerFactors, v: &[f64]) -> Vec<f64> {
-    let Some(second) = &factors.second else { return times(&factors.first, v) };
+fn product(form: MatrixForm, rows: usize, factors: &IntegerFactors, v: &[f64]) -> Vec<f64> {
+    match form {
+        MatrixForm::Full => times(&factors.first, v),
+        MatrixForm::LowRank(_) => times(&factors.first, &between(factors, v)),
+        MatrixForm::Diagonal => {
+            let unit = f64::from(-factors.first.grid.exponent).exp2();
+            let entries = factors.first.entries.iter().enumerate();
+            entries.map(|(i, &a)| unit * f64::from(a) * v[i % v.len()]).collect()
+        }
+        MatrixForm::Absent => vec![0.0; rows],
+    }
+}
+
+/// The vector between two factors.
+fn between(factors: &IntegerFactors, v: &[f64]) -> Vec<f64> {
+    let second = factors.second.as_ref().expect("a low-rank matrix has two factors");
     let unit = f64::from(-second.grid.exponent).exp2();
     let mut between = vec![0.0; second.cols];
     for (row, v) in second.entries.chunks_exact(second.cols.max(1)).zip(v) {
         between.iter_mut().zip(row).for_each(|(m, &a)| *m += unit * f64::from(a) * v);
     }
-    times(&factors.first, &between)
+    between
+}
+
+/// What the integers of a layer represent, as parameters of the library's own rules in f64.
+struct Values<'a>(&'a IntegerLayer);
+
+impl Parameters for Values<'_> {
+    fn bias(&self, name: &str, unit: usize) -> f64 {
+        let Self(layer) = self;
+        let bits = layer.shifts.bias as i32 - layer.shifts.sums as i32;
+        let vector = layer.cell.kind.declaration().biases().position(|p| p.name == name);
+        let vector = &layer.biases[vector.expect("a rule reads the biases of its declaration")];
+        f64::from(scaled(i32::from(vector[unit]), bits))
+    }
+
+    fn scalar(&self, name: &str, unit: usize) -> f64 {
+        let own = ScalarName::ALL.into_iter().find(|scalar| scalar.name() == name);
+        let own = own.expect("a rule reads the scalars of its declaration");
+        let values = self.0.scalar(own);
+        let value = values.get(unit).or(values.first()).copied().unwrap_or(0);
+        f64::from(value) / f64::from(own.fraction_bits()).exp2()
+    }
+
+    fn gate(&self, x: f64) -> f64 {
+        self.0.cell.gate.value(x)
+    }
+
+    fn update(&self, x: f64) -> f64 {
+        self.0.cell.update.value(x)
+    }
 }
 
 fn step(layer: &IntegerLayer, state: &mut [f64], x: &[f64]) {
     let cell = &layer.cell;
-    let hidden = cell.hidden;
+    let (hidden, rows) = (cell.hidden, cell.blocks() * cell.hidden);
     let (h, c) = state.split_at_mut(hidden);
-    let (p, q) = (product(&layer.w, x), product(&layer.u, h));
-    debug_assert!(p.len() <= sums_len(cell));
-    let bias_bits = layer.shifts.bias as i32 - layer.shifts.sums as i32;
-    let bias = |vector: usize, k: usize| f64::from(scaled(i32::from(layer.biases[vector][k]), bias_bits));
-    let g = |t| cell.gate.value(t);
-    let f = |t| cell.update.value(t);
-    let [zeta, nu] = [layer.zeta, layer.nu].map(|v| f64::from(v) / 16_384.0);
-    let alpha =
-        |k: usize| f64::from(layer.alpha.get(k).or(layer.alpha.first()).copied().unwrap_or(0)) / 32_768.0;
+    let p = product(cell.form_w, rows, &layer.w, x);
+    let q = product(cell.form_u, rows, &layer.u, h);
     for k in 0..hidden {
-        let at =
-            |block: usize, vector: usize| p[block * hidden + k] + q[block * hidden + k] + bias(vector, k);
-        h[k] = match cell.kind {
-            CellKind::Rnn => f(at(0, 0)),
-            CellKind::FastRnn => alpha(k) * f(at(0, 0)) + f64::from(layer.beta) / 32_768.0 * h[k],
-            CellKind::FastRnnVector => alpha(k) * f(at(0, 0)) + (zeta * (1.0 - alpha(k)) + nu) * h[k],
-            CellKind::FastGrnn => {
-                let z = g(at(0, 0));
-                (zeta * (1.0 - z) + nu) * f(at(0, 1)) + z * h[k]
-            }
-            CellKind::Ugrnn => {
-                let z = g(at(0, 0));
-                (1.0 - z) * f(at(1, 1)) + z * h[k]
-            }
-            CellKind::Gru => {
-                let (r, z) = (g(at(0, 0)), g(at(1, 1)));
-                let n = f(p[2 * hidden + k] + bias(2, k) + r * (q[2 * hidden + k] + bias(3, k)));
-                (1.0 - z) * n + z * h[k]
-            }
-            CellKind::Lstm => {
-                let (i, keep, o) = (g(at(0, 0)), g(at(1, 1)), g(at(3, 3)));
-                c[k] = i * f(at(2, 2)) + keep * c[k];
-                o * f(c[k])
-            }
-        };
+        let mut unit =
+            Unit { old: Memory { h: h[k], c: c.get(k).copied().unwrap_or(0.0) }, ..Unit::default() };
+        for block in 0..cell.blocks() {
+            unit.wx[block] = p[block * hidden + k];
+            unit.uh[block] = q[block * hidden + k];
+        }
+        let next = reference::step(cell.kind, &Values(layer), k, &unit);
+        h[k] = next.h;
+        if let Some(c) = c.get_mut(k) {
+            *c = next.c;
+        }
     }
 }

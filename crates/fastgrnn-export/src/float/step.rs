@@ -1,7 +1,7 @@
 //! Layers, nonlinearities and head of the soft-float C.
 
 use super::tables::{FloatRows, FloatTables, literal};
-use fastgrnn::cells::{Cell, CellKind, Nonlinearity};
+use fastgrnn::cells::{Alphas, Cell, CellKind, MatrixForm, Nonlinearity};
 use fastgrnn::quantize::{IntegerFactors, IntegerLayer, IntegerNetwork};
 
 /// C of all layers.
@@ -16,8 +16,7 @@ pub(super) struct Layers {
 
 /// The number of sums in a step; a GRU has separate sums for `U_n·h`.
 pub(super) fn sums_len(cell: &Cell) -> usize {
-    let blocks = cell.kind.declaration().blocks.len();
-    cell.hidden * if cell.kind == CellKind::Gru { 4 } else { blocks }
+    cell.hidden * cell.kind.shape().sums()
 }
 
 /// `v · 2^bits`
@@ -82,13 +81,15 @@ fn function(index: usize, layer: &IntegerLayer, tables: &mut FloatTables) -> Str
         let values = bias.iter().map(|&b| scaled(i32::from(b), bias_bits));
         tables.floats(&format!("l{index}_b{i}"), values);
     }
-    if cell.kind == CellKind::FastRnnVector {
+    if cell.kind.shape().alphas == Alphas::PerUnit {
         tables.floats(&format!("l{index}_alpha"), layer.alpha.iter().map(|&a| scaled(i32::from(a), -15)));
     }
     let rule = rule(index, layer);
     let projected = if rank > 0 { format!("    float m[{rank}];\n") } else { String::new() };
-    let memory =
-        if cell.kind == CellKind::Lstm { format!("    float *c = h + {hidden};\n") } else { String::new() };
+    let memory = match cell.state_len() > hidden {
+        true => format!("    float *c = h + {hidden};\n"),
+        false => String::new(),
+    };
     format!(
         "/* {}, {hidden} units. */\nstatic void layer{index}(float *h, const float *x)\n{{\n    float sums[{sums}];\n\
          {projected}{memory}    uint16_t k;\n{body}    for (k = 0; k < {hidden}; k++) {{\n{rule}    }}\n}}\n\n",
@@ -99,25 +100,36 @@ fn function(index: usize, layer: &IntegerLayer, tables: &mut FloatTables) -> Str
 /// The statements that compute `sums` from `x` and `h`.
 fn products(index: usize, layer: &IntegerLayer, tables: &mut FloatTables) -> Vec<String> {
     let mut out = Vec::new();
+    let (cell, hidden) = (&layer.cell, layer.cell.hidden);
     let v = project(&format!("l{index}_w2"), &layer.w, "x", tables, &mut out);
-    out.push(tables.product(&format!("l{index}_w"), &FloatRows::of(&layer.w.first), v, "sums", false));
+    let w = rows(cell.form_w, &layer.w, hidden);
+    out.extend(w.map(|w| tables.product(&format!("l{index}_w"), &w, v, "sums", false)));
     let v = project(&format!("l{index}_u2"), &layer.u, "h", tables, &mut out);
-    let u = FloatRows::of(&layer.u.first);
-    if layer.cell.kind == CellKind::Gru {
-        let hidden = layer.cell.hidden;
-        let (gates, update) = u.split(2 * hidden);
-        out.push(tables.product(&format!("l{index}_u"), &gates, v, "sums", true));
-        out.push(tables.product(
-            &format!("l{index}_un"),
-            &update,
-            v,
-            &format!("sums + {}", 3 * hidden),
-            false,
-        ));
-    } else {
-        out.push(tables.product(&format!("l{index}_u"), &u, v, "sums", true));
+    let shared = hidden * (cell.blocks() - usize::from(cell.kind.shape().keeps_apart));
+    let behind = hidden * cell.blocks();
+    match rows(cell.form_u, &layer.u, hidden) {
+        Some(u) if shared < behind => {
+            let (gates, update) = u.split(shared);
+            out.push(tables.product(&format!("l{index}_u"), &gates, v, "sums", true));
+            let apart = format!("sums + {behind}");
+            out.push(tables.product(&format!("l{index}_un"), &update, v, &apart, false));
+        }
+        Some(u) => out.push(tables.product(&format!("l{index}_u"), &u, v, "sums", true)),
+        None if shared < behind => {
+            out.push(format!("for (k = 0; k < {hidden}; k++) {{ sums[{behind} + k] = 0.0f; FENCE(); }}"));
+        }
+        None => {}
     }
     out
+}
+
+/// The rows that are multiplied with a vector; none of an absent matrix.
+fn rows(form: MatrixForm, factors: &IntegerFactors, hidden: usize) -> Option<FloatRows> {
+    match form {
+        MatrixForm::Full | MatrixForm::LowRank(_) => Some(FloatRows::of(&factors.first)),
+        MatrixForm::Diagonal => Some(FloatRows::of_diagonals(&factors.first, hidden)),
+        MatrixForm::Absent => None,
+    }
 }
 
 /// The vector that the first factor is multiplied with: `v` itself, or `m`, which a statement in `out`

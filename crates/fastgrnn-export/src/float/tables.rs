@@ -33,6 +33,17 @@ impl FloatRows {
         Self { cols: matrix.cols, rows, exponent: matrix.grid.exponent }
     }
 
+    /// Stacked blocks of `hidden` rows and columns, from their diagonals.
+    pub(super) fn of_diagonals(diagonals: &IntegerMatrix, hidden: usize) -> Self {
+        let row = |(i, &a): (usize, &i8)| {
+            let mut row = vec![0; hidden];
+            row[i % hidden] = a;
+            row
+        };
+        let rows = diagonals.entries.iter().enumerate().map(row).collect();
+        Self { cols: hidden, rows, exponent: diagonals.grid.exponent }
+    }
+
     pub(super) fn transposed(matrix: &IntegerMatrix) -> Self {
         let column = |j: usize| matrix.entries.iter().skip(j).step_by(matrix.cols.max(1)).copied().collect();
         Self {
