@@ -3,7 +3,7 @@
     python scripts/torch_vectors.py crates/fastgrnn-engine/tests/vectors/torch.json
 
 Needs torch. RNN, GRU and LSTM are torch.nn's own modules on packed sequences; FastRNN, FastGRNN,
-FastRNN-vector and UGRNN are written out below from their equations and differentiated by autograd.
+FastRNN-vector, UGRNN and minGRU are written out below from their equations and differentiated by autograd.
 A diagonal matrix is built by torch.diag, block by block.
 Everything is float64. Inputs and parameters are multiples of 1/128, so that they are short in the
 file and exact in float32. `params` and `gradient` follow the flat layout of the Rust library.
@@ -34,7 +34,7 @@ def draw(generator, *shape, scale=0.8):
 
 def declare(cell):
     """(name, shape) of a layer's parameters in layout order."""
-    blocks = {"ugrnn": 2, "gru": 3, "lstm": 4}.get(cell["kind"], 1)
+    blocks = {"ugrnn": 2, "mingru": 2, "gru": 3, "lstm": 4}.get(cell["kind"], 1)
     shapes = []
     for matrix, cols in (("w", cell["input"]), ("u", cell["hidden"])):
         form = cell["form_" + matrix]
@@ -50,6 +50,7 @@ def declare(cell):
         "fastrnn-vector": [("b", H), ("alpha", H), ("zeta", 1), ("nu", 1)],
         "fastgrnn": [("b_z", H), ("b_h", H), ("zeta", 1), ("nu", 1)],
         "ugrnn": [("b_z", H), ("b_h", H)],
+        "mingru": [("b_z", H), ("b_h", H)],
         "gru": [("b_r", H), ("b_z", H), ("b_n", H), ("b_hn", H)],
         "lstm": [("b_i", H), ("b_f", H), ("b_g", H), ("b_o", H)],
     }[cell["kind"]]
@@ -84,6 +85,9 @@ def step(cell, gate, update, p, x, h):
     if kind == "ugrnn":
         z = gate(a[:H] + p["b_z"])
         return z * h + (1 - z) * update(a[H:] + p["b_h"])
+    if kind == "mingru":
+        z = gate(a[:H] + p["b_z"])
+        return (1 - z) * h + z * update(a[H:] + p["b_h"])
     raise ValueError(kind)
 
 
@@ -194,6 +198,8 @@ CASES = [
     case("nn.GRU, diagonal U, two layers", 18, "gru", layers=2, forms=("full", "diagonal")),
     case("nn.LSTM, diagonal U", 19, "lstm", forms=("full", "diagonal"), with_initial=True),
     case("UGRNN, identity, no U", 20, "ugrnn", forms=("full", "none"), update="identity"),
+    case("minGRU, two layers", 21, "mingru", layers=2, forms=("full", "none"), update="identity"),
+    case("minGRU, low-rank, tanh", 22, "mingru", forms=(1, "none"), readout="every", with_initial=True),
 ]
 
 with open(sys.argv[1], "w") as file:

@@ -36,10 +36,13 @@ pub enum CellKind {
     /// `i, f, o = g(…)`, `c̃ = u(…)`, `c' = f⊙c + i⊙c̃`, `h' = o⊙u(c')`
     #[cfg_attr(feature = "serde", serde(rename = "lstm"))]
     Lstm,
+    /// `z = g(W_z x + b_z)`, `h̃ = f(W_h x + b_h)`, `h' = (1−z)⊙h + z⊙h̃`
+    #[cfg_attr(feature = "serde", serde(rename = "mingru"))]
+    MinGru,
 }
 
 /// All cells, in the order in which they are listed to users.
-pub const CELLS: &[Declaration] = &[RNN, FAST_RNN, FAST_RNN_VECTOR, FAST_GRNN, UGRNN, GRU, LSTM];
+pub const CELLS: &[Declaration] = &[RNN, FAST_RNN, FAST_RNN_VECTOR, FAST_GRNN, UGRNN, GRU, LSTM, MIN_GRU];
 
 impl CellKind {
     /// The declaration of this cell.
@@ -52,6 +55,7 @@ impl CellKind {
             Self::Ugrnn => &UGRNN,
             Self::Gru => &GRU,
             Self::Lstm => &LSTM,
+            Self::MinGru => &MIN_GRU,
         }
     }
 
@@ -66,6 +70,7 @@ impl CellKind {
             Self::Ugrnn => const { UGRNN.shape() },
             Self::Gru => const { GRU.shape() },
             Self::Lstm => const { LSTM.shape() },
+            Self::MinGru => const { MIN_GRU.shape() },
         }
     }
 }
@@ -155,6 +160,18 @@ const LSTM: Declaration = Declaration {
     ],
     signed_gates: true,
     ..Declaration::new(CellKind::Lstm, 6)
+};
+
+const MIN_GRU: Declaration = Declaration {
+    name: "mingru",
+    title: "minGRU",
+    equation: "z = g(W_z x + b_z); c = f(W_h x + b_h); h' = (1 - z) * h + z * c",
+    blocks: &["z", "h"],
+    reads_state: false,
+    // The gate admits: a small z keeps the state.
+    pointwise: &[gate_bias("b_z", SlowStart::Admit), update_bias("b_h")],
+    update: Nonlinearity::Identity,
+    ..Declaration::new(CellKind::MinGru, 7)
 };
 
 /// Everything about a cell that is not arithmetic.
@@ -546,5 +563,6 @@ mod tests {
         assert_eq!(shape(CellKind::Ugrnn), (2, 1, 2, 2, 1, 1));
         assert_eq!(shape(CellKind::Gru), (3, 1, 4, 4, 2, 1));
         assert_eq!(shape(CellKind::Lstm), (4, 2, 4, 4, 3, 2));
+        assert_eq!(shape(CellKind::MinGru), (2, 1, 2, 2, 1, 1));
     }
 }

@@ -13,6 +13,7 @@ mod fastrnn;
 mod fastrnn_vector;
 mod gru;
 mod lstm;
+mod mingru;
 mod rnn;
 mod rule;
 mod ugrnn;
@@ -38,6 +39,7 @@ macro_rules! with_rule {
             CellKind::Ugrnn => with_rule!(@ ugrnn::Ugrnn, $rule, $body),
             CellKind::Gru => with_rule!(@ gru::Gru, $rule, $body),
             CellKind::Lstm => with_rule!(@ lstm::Lstm, $rule, $body),
+            CellKind::MinGru => with_rule!(@ mingru::MinGru, $rule, $body),
         }
     };
     (@ $type:ty, $rule:ident, $body:expr) => {{

@@ -37,6 +37,7 @@ pub(super) fn code(
         CellKind::Ugrnn => rule.ugrnn(),
         CellKind::Gru => rule.gru(),
         CellKind::Lstm => rule.lstm(),
+        CellKind::MinGru => rule.min_gru(),
     };
     let advance = format!("bias += {};", layer.biases.len());
     let text = lines.into_iter().chain([advance]).map(|line| format!("        {line}\n")).collect();
@@ -140,6 +141,15 @@ impl Rule<'_> {
         ]
     }
 
+    fn min_gru(&self) -> Vec<String> {
+        let value = self.update_in_state_units(&self.gated_update("z", "value"), 0);
+        vec![
+            self.declare_gate("z", 0, 0),
+            self.declare_update(&self.update_at(1, 1)),
+            self.store_blend(&value, &self.gated(self.complement(), &self.h())),
+        ]
+    }
+
     /// The unit's old h.
     fn h(&self) -> String {
         format!("state->h{}[k]", self.index)
@@ -210,12 +220,16 @@ impl Rule<'_> {
 
     /// Stores `(1 − z)·value + z·h`.
     fn store_interpolation(&self) -> String {
-        let rest = match self.gate_is_unsigned() {
+        let value = self.update_in_state_units(&self.gated_update(self.complement(), "value"), 0);
+        self.store_blend(&value, &self.gated("z", &self.h()))
+    }
+
+    /// `1 − z`
+    fn complement(&self) -> &'static str {
+        match self.gate_is_unsigned() {
             true => "(fg_gate)(32768 - z)",
             false => "(32768 - z)",
-        };
-        let value = self.update_in_state_units(&self.gated_update(rest, "value"), 0);
-        self.store_blend(&value, &self.gated("z", &self.h()))
+        }
     }
 
     /// Constants that the loop over units reads.

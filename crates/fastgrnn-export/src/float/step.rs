@@ -188,6 +188,10 @@ fn rule(index: usize, layer: &IntegerLayer) -> String {
             format!("c[k] = i * {f}({}) + keep * c[k];", sum(2, 2)),
             format!("h[k] = o * {f}(c[k]);"),
         ],
+        CellKind::MinGru => vec![
+            format!("float z = {g}({});", sum(0, 0)),
+            format!("h[k] = (1.0f - z) * h[k] + z * {f}({});", sum(1, 1)),
+        ],
     };
     lines.iter().map(|line| format!("        {line}\n")).collect()
 }

@@ -164,6 +164,10 @@ impl<'a> Layer<'a> {
                 *c = f * *c + i * update(sum(2) + bias(2));
                 o * update(*c)
             }
+            CellKind::MinGru => {
+                let z = gate(sum(0) + bias(0));
+                (1.0 - z) * h + z * update(sum(1) + bias(1))
+            }
         }
     }
 }

@@ -148,6 +148,12 @@ impl Layer<'_> {
                 let value = self.updated(i32::from(*c) << (shifts.sums - shifts.memory), cut);
                 saturated(rounded(o * value, 15 + bits - shifts.state))
             }
+            CellKind::MinGru => {
+                let z = gate(sum(0) + bias(0));
+                let value = self.updated(sum(1) + bias(1), cut);
+                let new = rounded(z * value, bits - shifts.state);
+                saturated(rounded(new + (ONE - z) * h, 15))
+            }
         };
         if overflowed {
             cut(Place::State);

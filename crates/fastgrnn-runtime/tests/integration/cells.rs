@@ -59,3 +59,8 @@ fn a_gru_equals_the_oracle() {
 fn an_lstm_equals_the_oracle() {
     equals_the_oracle(6);
 }
+
+#[test]
+fn a_min_gru_equals_the_oracle() {
+    equals_the_oracle(7);
+}

@@ -15,6 +15,7 @@ fn cells_have_their_codes() {
         ("ugrnn", 4),
         ("gru", 5),
         ("lstm", 6),
+        ("mingru", 7),
     ];
     assert_eq!(codes, expected);
     for (name, code) in expected {

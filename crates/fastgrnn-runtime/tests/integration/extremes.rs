@@ -23,6 +23,7 @@ fn cells(code: u8, hidden: usize, update: Curve, f_a: u8) -> Vec<Cell> {
         3 => gates.map(|gate| Cell::FastGrnn { gate, zeta: 16384, nu: 16384 }).collect(),
         4 => positive.map(|gate| Cell::Ugrnn { gate }).collect(),
         5 => positive.map(|gate| Cell::Gru { gate }).collect(),
+        7 => positive.map(|gate| Cell::MinGru { gate }).collect(),
         _ => gates.map(|gate| Cell::Lstm { gate, f_c: most_f_c(update, f_a) }).collect(),
     }
 }
@@ -65,7 +66,10 @@ struct Corner {
 fn network(corner: &Corner, cell: Cell, update: Curve, f_a: u8) -> Network {
     let Corner { inputs, hidden, entries, least, number, s_b } = *corner;
     let code = cell.code();
-    let (w, u) = products(blocks(code) * hidden, inputs, hidden, entries, least, s_b);
+    let (w, mut u) = products(blocks(code) * hidden, inputs, hidden, entries, least, s_b);
+    if code == 7 {
+        u = Product::Absent;
+    }
     let f_h = most_f_h(&cell, update);
     let biases = vec![vec![number; hidden]; bias_vectors(code)];
     let start = Some(vec![number; state_vectors(code) * hidden]);

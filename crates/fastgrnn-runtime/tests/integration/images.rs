@@ -206,7 +206,8 @@ fn set_cell(cell: &mut Cell, field: usize, value: u16) {
         Cell::FastGrnn { gate, .. } if field == 17 => *gate = curve,
         Cell::FastGrnn { zeta, nu, .. } => *if field == 18 { zeta } else { nu } = value,
         Cell::Lstm { f_c, .. } if field == 18 => *f_c = value as u8,
-        Cell::Ugrnn { gate } | Cell::Gru { gate } | Cell::Lstm { gate, .. } => *gate = curve,
+        Cell::Ugrnn { gate } | Cell::Gru { gate } | Cell::MinGru { gate } => *gate = curve,
+        Cell::Lstm { gate, .. } => *gate = curve,
     }
 }
 

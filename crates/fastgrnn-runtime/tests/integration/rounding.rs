@@ -29,7 +29,9 @@ fn widened(mut network: Network) -> Network {
     let entries = a.entries.chunks(a.columns).flat_map(|row| row.repeat(UNITS)).collect();
     *a = Matrix { rows, columns: a.columns, entries };
     let zeros = |rows| Matrix { rows, columns: 1, entries: vec![0; rows] };
-    layer.u = Product::Low { a1: zeros(rows), a2: zeros(UNITS), s2: 0, s1: 22 };
+    if layer.cell.code() != 7 {
+        layer.u = Product::Low { a1: zeros(rows), a2: zeros(UNITS), s2: 0, s1: 22 };
+    }
     layer.biases.iter_mut().for_each(|bias| *bias = bias.repeat(UNITS));
     if let Cell::FastRnnVector { alpha, .. } = &mut layer.cell {
         *alpha = alpha.repeat(UNITS);
@@ -49,6 +51,7 @@ fn smooth(mut network: Network) -> Network {
         Cell::Rnn | Cell::FastRnn { .. } | Cell::FastRnnVector { .. } => {}
         Cell::FastGrnn { gate, .. } | Cell::Ugrnn { gate } => *gate = Curve::Sigmoid,
         Cell::Gru { gate } | Cell::Lstm { gate, .. } => *gate = Curve::Sigmoid,
+        Cell::MinGru { gate } => *gate = Curve::Sigmoid,
     }
     network
 }

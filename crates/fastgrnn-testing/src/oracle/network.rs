@@ -106,6 +106,7 @@ pub enum Cell {
     Ugrnn { gate: Curve },
     Gru { gate: Curve },
     Lstm { gate: Curve, f_c: u8 },
+    MinGru { gate: Curve },
 }
 
 impl Cell {
@@ -118,6 +119,7 @@ impl Cell {
             Cell::Ugrnn { .. } => 4,
             Cell::Gru { .. } => 5,
             Cell::Lstm { .. } => 6,
+            Cell::MinGru { .. } => 7,
         }
     }
 
@@ -125,7 +127,7 @@ impl Cell {
         match self {
             Cell::Rnn | Cell::FastRnn { .. } | Cell::FastRnnVector { .. } => None,
             Cell::FastGrnn { gate, .. } | Cell::Ugrnn { gate } => Some(*gate),
-            Cell::Gru { gate } | Cell::Lstm { gate, .. } => Some(*gate),
+            Cell::Gru { gate } | Cell::Lstm { gate, .. } | Cell::MinGru { gate } => Some(*gate),
         }
     }
 
@@ -147,12 +149,12 @@ impl Cell {
 
 /// B, the blocks of rows stacked in W and U, of a cell given by its code.
 pub fn blocks(code: u8) -> usize {
-    [1, 1, 1, 1, 2, 3, 4][usize::from(code)]
+    [1, 1, 1, 1, 2, 3, 4, 2][usize::from(code)]
 }
 
 /// How many vectors of biases a cell given by its code has.
 pub fn bias_vectors(code: u8) -> usize {
-    [1, 1, 1, 2, 2, 4, 4][usize::from(code)]
+    [1, 1, 1, 2, 2, 4, 4, 2][usize::from(code)]
 }
 
 /// How many vectors of H entries a cell given by its code remembers.

@@ -236,6 +236,11 @@ impl<'a> Step<'a> {
                 let c = self.f(self.sum(1, 1, unit), count);
                 r(added(r(times_32(ONE - z, c), f - f_h), times_32(z, h)), 15)
             }
+            Cell::MinGru { .. } => {
+                let z = self.g(self.sum(0, 0, unit));
+                let c = self.f(self.sum(1, 1, unit), count);
+                r(added(r(times_32(z, c), f - f_h), times_32(ONE - z, h)), 15)
+            }
             Cell::Gru { .. } => {
                 let reset = self.g(self.sum(0, 0, unit));
                 let z = self.g(self.sum(1, 1, unit));

@@ -24,7 +24,7 @@ pub enum Manner {
 /// The most steps of a case.
 pub const STEPS: usize = 12;
 /// Codes of cells.
-pub const CELLS: std::ops::RangeInclusive<u8> = 0..=6;
+pub const CELLS: std::ops::RangeInclusive<u8> = 0..=7;
 
 /// A network with a way to write it and a sequence for it.
 #[derive(Clone, Debug)]
@@ -145,8 +145,7 @@ fn layer(code: u8, inputs: usize, hidden: usize, manner: Manner) -> impl Strateg
             Manner::Wild => (4..=if fourth { 13 } else { 14_u8 }, 0..=14_u8, numbers(hidden * 2).boxed()),
             Manner::Tame => (8..=11_u8, 4..=9_u8, vec(-1000..=1000_i16, hidden * 2).boxed()),
         };
-        let products =
-            (product(rows, inputs, hidden, false, manner), product(rows, hidden, hidden, true, manner));
+        let products = (product(rows, inputs, hidden, false, manner), recurrent(code, rows, hidden, manner));
         let biases = vec(numbers(hidden), bias_vectors(code));
         let start = proptest::option::of(start);
         (Just(cell), f_a, f_h, 0..=14_u8, products, biases, start).prop_map(
@@ -179,7 +178,16 @@ fn cell(code: u8, hidden: usize, manner: Manner) -> BoxedStrategy<Cell> {
         }
         4 => select(gates).prop_map(|gate| Cell::Ugrnn { gate }).boxed(),
         5 => select(gates).prop_map(|gate| Cell::Gru { gate }).boxed(),
+        7 => select(gates).prop_map(|gate| Cell::MinGru { gate }).boxed(),
         _ => (select(gates), 0..=14_u8).prop_map(|(gate, f_c)| Cell::Lstm { gate, f_c }).boxed(),
+    }
+}
+
+/// U; a minGRU has none.
+fn recurrent(code: u8, rows: usize, hidden: usize, manner: Manner) -> BoxedStrategy<Product> {
+    match code {
+        7 => Just(Product::Absent).boxed(),
+        _ => product(rows, hidden, hidden, true, manner),
     }
 }
 

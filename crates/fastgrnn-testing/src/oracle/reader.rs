@@ -75,15 +75,16 @@ impl<'a> Reader<'a> {
         let (f_a, f_h, f_c, s_b) = (self.byte()?, self.byte()?, self.byte()?, self.byte()?);
         let shifts_w = (self.byte()?, self.byte()?);
         let shifts_u = (self.byte()?, self.byte()?);
-        let gated = matches!(code, 3..=6);
-        if code > 6 || stored > 1 || (f_c != 0 && code != 6) || (!gated && gate != 255) {
+        let gated = matches!(code, 3..=7);
+        if code > 7 || stored > 1 || (f_c != 0 && code != 6) || (!gated && gate != 255) {
             return None;
         }
         let rows = blocks(code) * hidden;
         let w = self.product(rows, inputs, rank_w, shifts_w)?;
         let u = self.product(rows, hidden, rank_u, shifts_u)?;
         let not_square = matches!(w, Product::Diagonal { .. }) && inputs != hidden;
-        if matches!(w, Product::Absent) || not_square {
+        let needless = code == 7 && !matches!(u, Product::Absent);
+        if matches!(w, Product::Absent) || not_square || needless {
             return None;
         }
         let biases = (0..bias_vectors(code)).map(|_| self.signed(hidden)).collect::<Option<_>>()?;
@@ -102,7 +103,8 @@ impl<'a> Reader<'a> {
             },
             4 => Cell::Ugrnn { gate: Self::curve(gate)? },
             5 => Cell::Gru { gate: Self::curve(gate)? },
-            _ => Cell::Lstm { gate: Self::curve(gate)?, f_c },
+            6 => Cell::Lstm { gate: Self::curve(gate)?, f_c },
+            _ => Cell::MinGru { gate: Self::curve(gate)? },
         };
         let start = if stored == 1 { Some(self.signed(state_vectors(code) * hidden)?) } else { None };
         Some(Layer { cell, update: Self::curve(update)?, hidden, f_a, f_h, s_b, w, u, biases, start })

@@ -42,7 +42,10 @@ fn gate(cell: &Cell) -> bool {
     match cell.gate() {
         None => true,
         Some(gate) if !gate.is_bounded() => false,
-        Some(gate) => !(gate.may_be_negative() && matches!(cell, Cell::Ugrnn { .. } | Cell::Gru { .. })),
+        Some(gate) => {
+            !(gate.may_be_negative()
+                && matches!(cell, Cell::Ugrnn { .. } | Cell::Gru { .. } | Cell::MinGru { .. }))
+        }
     }
 }
 

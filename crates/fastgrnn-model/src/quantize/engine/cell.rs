@@ -17,6 +17,7 @@ const FAST_GRNN: u8 = CellKind::FastGrnn as u8;
 const UGRNN: u8 = CellKind::Ugrnn as u8;
 const GRU: u8 = CellKind::Gru as u8;
 const LSTM: u8 = CellKind::Lstm as u8;
+const MIN_GRU: u8 = CellKind::MinGru as u8;
 
 /// What a layer's units have in common, in vectors.
 pub(super) struct Rule<'a, S: IntSimd> {
@@ -86,7 +87,7 @@ impl<'a, S: IntSimd> Rule<'a, S> {
             CellKind::Rnn => (bits - state, 0),
             CellKind::FastRnnVector => (bits + 1 - state, 14),
             CellKind::FastGrnn => (bits - 1 - state, 15),
-            CellKind::FastRnn | CellKind::Ugrnn | CellKind::Gru => (bits - state, 15),
+            CellKind::FastRnn | CellKind::Ugrnn | CellKind::Gru | CellKind::MinGru => (bits - state, 15),
             CellKind::Lstm => (15 + bits - state, 0),
         };
         Self {
@@ -126,7 +127,7 @@ impl<'a, S: IntSimd> Rule<'a, S> {
                 }
             };
         }
-        of_kind!(Rnn FastRnn FastRnnVector FastGrnn Ugrnn Gru Lstm);
+        of_kind!(Rnn FastRnn FastRnnVector FastGrnn Ugrnn Gru Lstm MinGru);
     }
 
     #[inline(always)]
@@ -212,6 +213,11 @@ impl<'a, S: IntSimd> Rule<'a, S> {
                 let recurrent = self.fifteen.of(s, s.mul(reset, recurrent));
                 let value = self.updated(s.add(self.sum(sums, 2, biases[2]), recurrent), cuts);
                 Blend { share: s.sub(one, keep), value, keep }
+            }
+            MIN_GRU => {
+                let share = self.gated(self.sum(sums, 0, biases[0]));
+                let value = self.updated(self.sum(sums, 1, biases[1]), cuts);
+                Blend { share, value, keep: s.sub(one, share) }
             }
             _ => {
                 let share = self.gated(self.sum(sums, 0, biases[0]));
