@@ -1,5 +1,7 @@
 //! The state that a network starts from, readable from a flag, from TOML and from a model file.
 
+use crate::settings::InvalidSetting;
+use crate::text_setting;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::str::FromStr;
@@ -18,9 +20,9 @@ pub enum InitialState {
 }
 
 impl FromStr for InitialState {
-    type Err = String;
+    type Err = InvalidSetting;
 
-    fn from_str(s: &str) -> Result<Self, String> {
+    fn from_str(s: &str) -> Result<Self, InvalidSetting> {
         match s {
             "zero" => Ok(Self::Zero),
             "random" => Ok(Self::Random),
@@ -29,7 +31,10 @@ impl FromStr for InitialState {
                 .map(|v| v.trim().parse::<f32>().ok().filter(|v| v.is_finite()))
                 .collect::<Option<Vec<f32>>>()
                 .map(Self::Given)
-                .ok_or_else(|| format!("`{s}` is none of `zero`, `random` and numbers like 0.1,-0.2")),
+                .ok_or_else(|| {
+                    let problem = format!("`{s}` is neither `zero`, `random` nor numbers like 0.1,-0.2");
+                    InvalidSetting::new(problem)
+                }),
         }
     }
 }
@@ -54,6 +59,8 @@ impl<'de> Deserialize<'de> for InitialState {
         }
     }
 }
+
+text_setting!(InitialState = Signed);
 
 /// A value in a file that may also be written as on the command line.
 #[derive(Deserialize)]
