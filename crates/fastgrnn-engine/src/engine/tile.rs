@@ -12,7 +12,7 @@ use std::ops::Range;
 /// Sequences a tile holds at most: enough rows for the matrix kernels, few enough that a batch of
 /// 100 keeps four threads busy. Fixed, because gradients are added up tile by tile: the same bits
 /// on any number of threads.
-const ROWS: usize = 32;
+pub(super) const ROWS: usize = 32;
 
 /// Number of tiles of a batch of `n`, which its size alone decides: even, so that two threads share
 /// it evenly, unless the batch is tiny.
