@@ -1,11 +1,13 @@
 //! Where output goes: answers to stdout, everything else to stderr.
 //!
 //! With `--json` an answer is one JSON document and nothing else reaches stdout. A reader that has
-//! gone away (`fastgrnn … | head`) ends the output quietly: it is no failure and never a panic.
+//! gone away (`fastgrnn … | head`) ends the output quietly: this is not an error.
 
+use crate::{flags, remedy};
+use fastgrnn::train::RecipeError;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 
-/// How to talk to whoever started the command.
+/// How a command prints.
 #[derive(Clone, Copy, Debug)]
 pub struct Console {
     /// Print one JSON document.
@@ -15,7 +17,7 @@ pub struct Console {
 }
 
 impl Console {
-    /// Prints the command's answer: `value` as JSON, or the text for people.
+    /// Prints the answer of the command: `value` as JSON, or the text.
     pub fn answer(&self, value: &impl serde::Serialize, text: impl FnOnce() -> String) -> anyhow::Result<()> {
         let text = if self.json { serde_json::to_string_pretty(value)? + "\n" } else { text() };
         Ok(self.print(&text)?)
@@ -30,10 +32,10 @@ impl Console {
         }
     }
 
-    /// Prints a line for people to stderr.
+    /// Prints a note to stderr.
     pub fn note(&self, line: &str) {
         if !self.quiet {
-            let _ = writeln!(io::stderr(), "{line}");
+            let _ = writeln!(io::stderr(), "{}", flags::with_flags(line));
         }
     }
 
@@ -50,7 +52,10 @@ pub fn print_error(error: &anyhow::Error) {
 
 fn error_block(error: &anyhow::Error) -> String {
     let mut lines: Vec<String> = Vec::new();
-    for cause in error.chain().map(ToString::to_string) {
+    for cause in error.chain() {
+        // Errors about a recipe file name keys, and these stay keys.
+        let text = cause.to_string();
+        let cause = if cause.is::<RecipeError>() { text } else { flags::with_flags(&text) };
         // A wrapper that already quotes its cause would say everything twice.
         if lines.last().is_none_or(|above| !above.contains(&cause)) {
             lines.push(cause);
@@ -61,6 +66,9 @@ fn error_block(error: &anyhow::Error) -> String {
         let lead = if depth == 0 { "error: " } else { "  because: " };
         let indent = " ".repeat(lead.len());
         block.push_str(&format!("{lead}{}\n", line.replace('\n', &format!("\n{indent}"))));
+    }
+    if let Some(remedy) = remedy::of(error) {
+        block.push_str(&format!("  try: {remedy}\n"));
     }
     block
 }

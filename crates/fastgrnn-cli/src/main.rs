@@ -1,19 +1,32 @@
-//! The `fastgrnn` command: parse, call the library, print.
+//! The `fastgrnn` command: parses the command line, calls the library, prints the answer.
 //!
-//! Exit codes: 0 done, 1 failed, 2 misuse. Answers go to stdout, everything else to stderr; with
-//! `--json` the answer is exactly one JSON document.
+//! Exit codes: 0 for success, 1 for a failure, 2 for a usage error. Answers go to stdout, everything else
+//! to stderr; with `--json` the answer is exactly one JSON document.
 
 mod args;
+mod board_sound;
+mod board_table;
 mod commands;
+mod components;
 mod console;
+mod dataset;
+mod detector;
+mod flags;
+mod integer_tables;
 mod interrupt;
+mod listening;
 mod misuse;
+mod model;
 mod progress;
+mod remedy;
+mod report;
 mod runs;
+mod saturation;
+mod scores;
 mod table;
+mod training;
 
 use args::{Cli, Command, DataCommand};
-use clap::Parser;
 use commands::{
     bench, board, compare, completions, data, demo, eval, export, info, new, pareto, predict, quantize,
     stream, stream_eval, train,
@@ -22,8 +35,8 @@ use console::Console;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
-    match run(cli) {
+    let result = args::parse().and_then(run);
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             console::print_error(&error);

@@ -1,8 +1,8 @@
-//! The difference between a command that failed and one that was asked wrongly.
+//! Usage errors (exit code 2), as opposed to failures (exit code 1).
 
 use std::fmt;
 
-/// A command line that makes no sense; the exit code is 2 instead of 1.
+/// A usage error; the exit code is 2 instead of 1.
 #[derive(Debug)]
 pub struct Misuse(pub String);
 
@@ -14,7 +14,7 @@ impl fmt::Display for Misuse {
 
 impl std::error::Error for Misuse {}
 
-/// A misuse as an error.
+/// A usage error with this message.
 pub fn misuse(message: impl Into<String>) -> anyhow::Error {
     anyhow::Error::new(Misuse(message.into()))
 }

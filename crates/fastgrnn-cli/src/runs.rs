@@ -1,4 +1,4 @@
-//! Names of run folders that nobody chose: `runs/<dataset>-<cell>-<number>`.
+//! Default names of run folders: `runs/<dataset>-<cell>-<number>`.
 
 use anyhow::Context;
 use std::fs;

@@ -6,6 +6,7 @@
 //! | [`quantize`] | integers instead of floats: grids, calibration, the device image |
 //! | [`any`] | a model file of either kind |
 //! | [`device`] | boards, and whether a network fits one |
+//! | [`settings`] | the settings of a training run, declared once |
 //! | [`random`] | integer models of any shape with random weights, to measure before training |
 //! | [`compare`] | two models on the same data: agreement, drift of states, saturation |
 pub mod any;
@@ -14,3 +15,4 @@ pub mod device;
 pub mod model;
 pub mod quantize;
 pub mod random;
+pub mod settings;

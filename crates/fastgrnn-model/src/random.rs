@@ -22,16 +22,16 @@
 
 use crate::model::{Model, Task};
 use crate::quantize::{IntegerModel, Options, QuantizeError, check_form, kept_entries, quantize};
+use crate::settings::{MAX_HIDDEN, ModelRecipe, NetworkRecipe, SparsityRecipe};
 use fastgrnn_core::batch::Batch;
 use fastgrnn_core::cells::{Cell, MatrixForm, Nonlinearity, NonlinearityF64, Role, SlowStart, Start};
 use fastgrnn_core::net::{InitialState, Layout, Network, NetworkError, View};
 use fastgrnn_core::rng::{Rng, stream};
 use fastgrnn_data::data::{Normalize, Normalizer, RandomWalks, Sequences};
 use fastgrnn_engine::reference;
-use serde_json::{Map, Value, json};
 
-/// Most features or units; an integer form has fewer, and says so itself.
-const MOST_UNITS: usize = 1 << 16;
+/// Most features of a time step; an integer form allows fewer, which is checked later.
+const MAX_INPUT: usize = 1 << 16;
 /// Most steps of a sequence.
 const MOST_STEPS: usize = 1 << 20;
 /// Most outputs.
@@ -79,9 +79,9 @@ pub struct RandomModel {
 #[derive(Debug, thiserror::Error)]
 pub enum RandomError {
     /// A number outside its range.
-    #[error("--{key} {value}: it must be between {low} and {high}")]
+    #[error("{key} = {value}: it must be between {low} and {high}")]
     Range {
-        /// The flag.
+        /// The key.
         key: &'static str,
         /// What was asked for.
         value: usize,
@@ -91,9 +91,9 @@ pub enum RandomError {
         high: usize,
     },
     /// A fraction that keeps nothing or more than there is.
-    #[error("--{key} {value}: it is the fraction kept, above 0 and at most 1")]
+    #[error("{key} = {value}: it must be the fraction to keep, above 0 and at most 1")]
     Kept {
-        /// The flag.
+        /// The key.
         key: &'static str,
         /// What was asked for.
         value: f64,
@@ -130,8 +130,8 @@ impl RandomModel {
     /// The network, once it is known to have an integer form.
     fn network(&self) -> Result<Network, RandomError> {
         for (key, value, low, high) in [
-            ("input", self.cell.input, 1, MOST_UNITS),
-            ("hidden", self.cell.hidden, 1, MOST_UNITS),
+            ("input", self.cell.input, 1, MAX_INPUT),
+            ("hidden", self.cell.hidden, 1, MAX_HIDDEN),
             ("layers", self.layers, 1, fastgrnn_core::net::MAX_LAYERS),
             ("classes", self.classes, 2, MOST_CLASSES),
             ("steps", self.steps, 1, MOST_STEPS),
@@ -140,8 +140,7 @@ impl RandomModel {
                 return Err(RandomError::Range { key, value, low, high });
             }
         }
-        for (key, value) in
-            [("sparsity-w", self.kept_w), ("sparsity-u", self.kept_u), ("sparsity-head", self.kept_head)]
+        for (key, value) in [("keep-w", self.kept_w), ("keep-u", self.kept_u), ("keep-head", self.kept_head)]
         {
             if !(value > 0.0 && value <= 1.0) {
                 return Err(RandomError::Kept { key, value });
@@ -268,30 +267,26 @@ impl RandomModel {
         }
     }
 
-    /// What `train` would have been asked for.
-    fn recipe(&self) -> Map<String, Value> {
+    /// The settings with which `train` would make a network of this shape.
+    fn recipe(&self) -> ModelRecipe {
         let cell = &self.cell;
-        let rank = |form: MatrixForm| form.rank().map_or(json!("full"), |rank| json!(rank));
-        let mut recipe = Map::new();
-        let mut set = |key: &str, value: Value| recipe.insert(key.into(), value);
-        set("cell", json!(cell.kind));
-        set("hidden", json!(cell.hidden));
-        set("layers", json!(self.layers));
-        set("rank-w", rank(cell.form_w));
-        set("rank-u", rank(cell.form_u));
-        for (key, form) in [("form-w", cell.form_w), ("form-u", cell.form_u)] {
-            if !form.can_be_sparse() {
-                set(key, json!(form));
-            }
-        }
-        set("sparsity-w", json!(self.kept_w));
-        set("sparsity-u", json!(self.kept_u));
-        set("sparsity-head", json!(self.kept_head));
-        set("update", json!(cell.update));
-        if cell.kind.declaration().gated() {
-            set("gate", json!(cell.gate));
-        }
-        recipe
+        let network = NetworkRecipe {
+            cell: Some(cell.kind),
+            hidden: Some(cell.hidden),
+            rank_w: Some(cell.form_w.rank().into()),
+            rank_u: Some(cell.form_u.rank().into()),
+            form_w: Some(cell.form_w.into()),
+            form_u: Some(cell.form_u.into()),
+            layers: Some(self.layers),
+            gate: cell.kind.declaration().gated().then_some(cell.gate),
+            update: Some(cell.update),
+        };
+        let sparsity = SparsityRecipe {
+            keep_w: Some(self.kept_w),
+            keep_u: Some(self.kept_u),
+            keep_head: Some(self.kept_head),
+        };
+        ModelRecipe { network, sparsity, ..ModelRecipe::default() }
     }
 }
 
@@ -365,12 +360,12 @@ mod tests {
         let cell = || Cell::new(fastgrnn_core::cells::CellKind::FastGrnn, 3, 8);
         let shape = |cell| RandomModel::new(cell, 2, 5);
         for (shape, part) in [
-            (RandomModel { kept_u: 0.0, ..shape(cell()) }, "--sparsity-u 0: it is the fraction kept"),
-            (RandomModel { kept_w: f64::NAN, ..shape(cell()) }, "--sparsity-w NaN"),
-            (RandomModel { classes: 1, ..shape(cell()) }, "--classes 1: it must be between 2"),
-            (RandomModel { steps: 0, ..shape(cell()) }, "--steps 0"),
+            (RandomModel { kept_u: 0.0, ..shape(cell()) }, "keep-u = 0: it must be the fraction to keep"),
+            (RandomModel { kept_w: f64::NAN, ..shape(cell()) }, "keep-w = NaN"),
+            (RandomModel { classes: 1, ..shape(cell()) }, "classes = 1: it must be between 2"),
+            (RandomModel { steps: 0, ..shape(cell()) }, "steps = 0"),
             (shape(cell().with_ranks(Some(4), None)), "rank_w 4 is larger"),
-            (shape(Cell { hidden: usize::MAX, ..cell() }), "--hidden 18446744073709551615"),
+            (shape(Cell { hidden: usize::MAX, ..cell() }), "hidden = 18446744073709551615"),
             (shape(Cell { hidden: 600, ..cell() }), "603 products"),
         ] {
             let error = shape.build().unwrap_err().to_string();

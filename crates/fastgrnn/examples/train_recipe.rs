@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let config = recipe.resolve(&data)?;
     let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
     let options = RunOptions { out: out.into(), resume: true, threads };
-    let summary = run(&config, &data, &options, &mut Print)?;
-    println!("{}", serde_json::to_string_pretty(&summary)?);
+    let outcome = run(&config, &data, &options, &mut Print)?;
+    println!("{}", serde_json::to_string_pretty(&outcome.summary)?);
     Ok(())
 }

@@ -2,7 +2,7 @@
 //!
 //! `cargo run --example train_your_own`
 
-use fastgrnn::data::{Dataset, Examples, Labels, Sequences, Suggestions};
+use fastgrnn::data::{Dataset, Examples, Labels, Sequences};
 use fastgrnn::model::Model;
 use fastgrnn::rng::Rng;
 use fastgrnn::train::{self, Recipe, RunOptions, Silent};
@@ -26,24 +26,16 @@ fn waves(n: usize, seed: u64) -> Examples {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let data = Dataset {
-        name: "waves".into(),
-        train: waves(200, 1),
-        test: Some(waves(100, 2)),
-        notes: Vec::new(),
-        features: None,
-        image: None,
-        validation: None,
-        background: None,
-        audio: None,
-        suggested: Suggestions::default(),
-    };
-    let recipe =
-        Recipe { dataset: Some(data.name.clone()), hidden: Some(12), epochs: Some(40), ..Recipe::default() };
+    let data = Dataset::new("waves", waves(200, 1)).with_test(waves(100, 2));
+    let recipe = Recipe::default().with(|r| {
+        r.source.dataset = Some(data.name.clone());
+        r.network.hidden = Some(12);
+        r.training.epochs = Some(40);
+    });
     let config = recipe.resolve(&data)?;
     let folder = tempfile::tempdir()?;
     let options = RunOptions { out: folder.path().join("run"), resume: false, threads: 2 };
-    let summary = train::run(&config, &data, &options, &mut Silent)?;
+    let summary = train::run(&config, &data, &options, &mut Silent)?.summary;
     println!("{} parameters, {} bytes", summary.params, summary.bytes.total);
     println!("test: {:?}", summary.test);
 

@@ -9,10 +9,10 @@
 //! # let folder = tempfile::tempdir()?;
 //! # let out = folder.path().join("run");
 //! let data = data::load(&Request::new("digits"))?;
-//! let config = Recipe { epochs: Some(2), ..Recipe::default() }.resolve(&data)?;
+//! let config = Recipe::default().with(|r| r.training.epochs = Some(2)).resolve(&data)?;
 //! let options = RunOptions { out, resume: false, threads: 2 };
-//! let summary = train::run(&config, &data, &options, &mut train::Silent)?;
-//! # assert!(summary.model.exists());
+//! let outcome = train::run(&config, &data, &options, &mut train::Silent)?;
+//! # assert!(outcome.summary.model.exists());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -28,6 +28,7 @@
 //! | [`metrics`] | accuracy, F1, confusion, regression errors |
 //! | [`model`] | the trained model and its file |
 //! | [`train`] | optimisers, schedules, the training run, checkpoints |
+//! | [`settings`] | the settings of a run, declared once |
 //! | [`quantize`] | integers instead of floats: grids, calibration, the device image |
 //! | [`stream`] | listening: network and detector on a stream |
 //! | [`random`] | integer models of any shape with random weights, to measure before training |
@@ -45,6 +46,12 @@ pub use fastgrnn_core::{batch, cells, files, format, metrics, net, rng};
 pub use fastgrnn_data::{audio, data, features};
 pub use fastgrnn_engine::{engine, reference};
 pub use fastgrnn_model::{compare, device, quantize, random};
+
+/// The settings of a run, declared once, and the traits that all settings share.
+pub mod settings {
+    pub use fastgrnn_core::settings::*;
+    pub use fastgrnn_model::settings::*;
+}
 
 /// Trained models, and what a model file holds.
 pub mod model {

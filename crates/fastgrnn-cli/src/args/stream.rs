@@ -1,7 +1,7 @@
 //! Flags of the commands that listen.
 
-use super::ReadArgs;
 use clap::Args;
+use fastgrnn::data::DataRecipe;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -10,10 +10,10 @@ pub struct StreamArgs {
     pub model: PathBuf,
     #[command(flatten)]
     pub source: Source,
-    /// Rows of features from --stdin instead of sound, separated by commas
+    /// Read rows of features from --stdin instead of sound, separated by commas
     #[arg(long, requires = "stdin", conflicts_with_all = ["wav", "mic"])]
     pub csv: bool,
-    /// Samples a second of raw sound from --stdin [default: the model's]
+    /// Sample rate of raw sound from --stdin [default: that of the model]
     #[arg(long, value_name = "HZ", requires = "stdin", conflicts_with_all = ["csv", "wav", "mic"], value_parser = clap::value_parser!(u32).range(100..=768_000))]
     pub rate: Option<u32>,
     /// Print a JSON object on one line for each detection
@@ -27,44 +27,44 @@ pub struct StreamArgs {
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 pub struct Source {
-    /// A WAV or FLAC file
+    /// Read a WAV or FLAC file
     #[arg(long, value_name = "FILE")]
     pub wav: Option<PathBuf>,
-    /// Standard input: raw 16-bit little-endian mono, or WAV; with --csv rows of features
+    /// Read standard input: raw 16-bit little-endian mono sound, or WAV; with --csv rows of features
     #[arg(long)]
     pub stdin: bool,
-    /// The microphone
+    /// Listen to the microphone
     #[arg(long)]
     pub mic: bool,
 }
 
-/// What to change of the model's detector.
+/// Changes of the model's detector.
 #[derive(Clone, Debug, Default, Args)]
 pub struct DetectorArgs {
     /// Classes to report, separated by commas [default: all but silence, unknown, noise and the like]
     #[arg(long, value_name = "CLASS,…", value_delimiter = ',', help_heading = "Detector")]
     pub keywords: Option<Vec<String>>,
-    /// What an averaged posterior must reach, above 0 and at most 1
+    /// Threshold of the averaged posterior, above 0 and at most 1
     #[arg(long, value_name = "P", help_heading = "Detector")]
     pub threshold: Option<f64>,
     /// Average posteriors over about 2^N frames, N from 0 to 10
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=10), help_heading = "Detector")]
     pub smoothing: Option<u8>,
-    /// Frames from one detection to the next at least
+    /// Least number of frames between two detections
     #[arg(long, value_name = "FRAMES", help_heading = "Detector")]
     pub refractory: Option<u16>,
-    /// Frames after the start or a reset that cannot detect
+    /// Frames after the start or a reset in which nothing is detected
     #[arg(long, value_name = "FRAMES", help_heading = "Detector")]
     pub warm_up: Option<u16>,
-    /// When the network's state starts afresh: never, every:N frames, or quiet:N frames in a row
+    /// When the state of the network is reset: never, every:N frames, or after quiet:N quiet frames in a row
     #[arg(long, value_name = "POLICY", value_parser = reset, help_heading = "Detector")]
     pub reset: Option<ResetArg>,
-    /// A frame whose features are below this on average is quiet (of log-mel, in nats)
+    /// A frame is quiet if the mean of its features is below this (for log-mel, in nats)
     #[arg(long, value_name = "X", allow_hyphen_values = true, help_heading = "Detector")]
     pub quiet_level: Option<f64>,
 }
 
-/// A policy of resets, its level apart.
+/// When to reset; the level is another flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResetArg {
     Never,
@@ -87,37 +87,37 @@ fn reset(text: &str) -> Result<ResetArg, String> {
 pub struct StreamEvalArgs {
     /// Integer model file, or the run folder that holds one
     pub model: PathBuf,
-    /// What streams are made of: a known name or a folder of recordings [default: what the model was trained on]
+    /// Data set to build streams from: a known name or a folder of recordings [default: that of the training]
     #[arg(long, value_name = "NAME|PATH")]
     pub dataset: Option<String>,
     /// Folder of background recordings [default: _background_noise_ of the data set]
     #[arg(long, value_name = "DIR")]
     pub noise: Option<PathBuf>,
-    /// Also listen to sound: a folder with one sub-folder of recordings a word
+    /// Also listen to sound: a folder with one sub-folder of recordings for each word
     #[arg(long, value_name = "DIR")]
     pub audio: Option<PathBuf>,
-    /// What the streams are drawn from
+    /// Seed of the streams
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
     /// Length of the test stream
     #[arg(long, value_name = "MINUTES", default_value_t = 20.0)]
     pub minutes: f64,
-    /// Targets of the test stream, all different
+    /// Number of target words in the test stream, all different
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
     pub targets: u32,
-    /// Words are this many dB above the noise, from and to
+    /// Level of the words above the noise in dB, lowest and highest
     #[arg(long, value_name = "LOW:HIGH", default_value = "5:25", value_parser = range, allow_hyphen_values = true)]
     pub snr: (f64, f64),
     /// Store the detector in the model file
     #[arg(long)]
     pub save: bool,
-    /// Write the curve of rejects over accepts
+    /// Write the curve of false rejects over false accepts
     #[arg(long, value_name = "FILE.svg")]
     pub det: Option<PathBuf>,
     #[command(flatten)]
     pub detector: DetectorArgs,
     #[command(flatten)]
-    pub read: ReadArgs,
+    pub data: DataRecipe,
 }
 
 fn range(text: &str) -> Result<(f64, f64), String> {

@@ -1,11 +1,11 @@
 //! `fastgrnn board`
 
 use crate::args::{BoardArgs, Boards};
-use crate::commands::{board_sound, model, part};
 use crate::console::Console;
 use crate::interrupt;
 use crate::misuse::misuse;
 use crate::table::{facts, table};
+use crate::{board_sound, dataset, model};
 use anyhow::{Context, anyhow};
 use fastgrnn::data::Sequences;
 use fastgrnn::device::Board;
@@ -52,9 +52,12 @@ pub fn run(args: BoardArgs, console: Console) -> anyhow::Result<()> {
     if let Some(missing) = boards.iter().flat_map(|&b| missing_tools(b)).next() {
         return Err(missing.into());
     }
-    let data = part::load_any(&model.model, &args.dataset, args.test, args.read, console)?;
-    let (split, part) = part::choose(&model.model, data, args.split, console)?;
-    model.model.check_dim(&part.x).with_context(|| format!("the model does not fit '{}'", args.dataset))?;
+    let data = dataset::load_any(&model.model, &args.source.dataset, args.source.test, args.data, console)?;
+    let (split, part) = dataset::part(&model.model, data, args.source.split, console)?;
+    model
+        .model
+        .check_dim(&part.x)
+        .with_context(|| format!("the model does not fit '{}'", args.source.dataset))?;
     let windows = windows(&model, &part.x, args.samples.map_or(SAMPLES, |n| n as usize));
     let expected = outcomes(&model, &windows);
     let recordings = board_sound::recordings(&model, &args.wav)?;
@@ -63,7 +66,7 @@ pub fn run(args: BoardArgs, console: Console) -> anyhow::Result<()> {
         boards: Vec::new(),
         does_not_fit: Vec::new(),
         failed: Vec::new(),
-        dataset: &args.dataset,
+        dataset: &args.source.dataset,
         split: split.name(),
         windows: windows.len(),
         arithmetic: arithmetic.name(),
@@ -82,7 +85,7 @@ pub fn run(args: BoardArgs, console: Console) -> anyhow::Result<()> {
     let inputs = Inputs { windows: &windows, expected: &expected, recordings: &recordings };
     for &board in &boards {
         let id = board.id();
-        console.note(&format!("{id}: {} windows of '{}'", windows.len(), args.dataset));
+        console.note(&format!("{id}: {} windows of '{}'", windows.len(), args.source.dataset));
         let options = MeasureOptions {
             wait_states: args.wait_states.filter(|_| has_wait_states(board)),
             optimize: args.optimize.map(Into::into),

@@ -1,11 +1,12 @@
 //! `fastgrnn compare`
 
 use crate::args::CompareArgs;
-use crate::commands::saturation::{Saturated, saturation_text};
-use crate::commands::train::{score_text, short};
-use crate::commands::{model, part, report::write_whole};
 use crate::console::Console;
+use crate::report::write_whole;
+use crate::saturation::{Saturated, saturation_text};
+use crate::scores::{score_text, short};
 use crate::table::{facts, table};
+use crate::{dataset, model};
 use anyhow::Context;
 use fastgrnn::compare::{CompareOptions, Comparison, Drift, Side, compare};
 use fastgrnn::metrics::Scores;
@@ -48,17 +49,17 @@ struct Model {
 /// Compares two models on one part of a data set.
 pub fn run(args: CompareArgs, console: Console) -> anyhow::Result<()> {
     let (a, b) = (model::load(&args.model_a)?, model::load(&args.model_b)?);
-    let data = part::load_any(a.float(), &args.dataset, args.test, args.read, console)?;
-    let (split, part) = part::choose(a.float(), data, args.split, console)?;
+    let data = dataset::load_any(a.float(), &args.source.dataset, args.source.test, args.data, console)?;
+    let (split, part) = dataset::part(a.float(), data, args.source.split, console)?;
     let defaults = CompareOptions::default();
     let options = CompareOptions {
         samples: args.samples.map_or(defaults.samples, |n| n as usize),
         threads: args.threads.count(),
     };
     let found = compare(&a, &b, &part, &options)
-        .with_context(|| format!("cannot compare the models on '{}'", args.dataset))?;
+        .with_context(|| format!("cannot compare the models on '{}'", args.source.dataset))?;
     let answer = Answer {
-        dataset: &args.dataset,
+        dataset: &args.source.dataset,
         split: split.name(),
         n: found.n,
         samples: found.samples,
@@ -74,7 +75,7 @@ pub fn run(args: CompareArgs, console: Console) -> anyhow::Result<()> {
             "fastgrnn compare {} {} --dataset {} --split {} --report {}",
             args.model_a.display(),
             args.model_b.display(),
-            args.dataset,
+            args.source.dataset,
             split.name(),
             path.display()
         );
@@ -82,7 +83,7 @@ pub fn run(args: CompareArgs, console: Console) -> anyhow::Result<()> {
             found: &found,
             a: named(&args.model_a, &a),
             b: named(&args.model_b, &b),
-            data: format!("{} ({})", args.dataset, split.name()),
+            data: format!("{} ({})", args.source.dataset, split.name()),
             command,
             version: env!("CARGO_PKG_VERSION").to_owned(),
         };

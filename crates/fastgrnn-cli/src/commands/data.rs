@@ -5,8 +5,9 @@ use crate::console::Console;
 use crate::misuse::misuse;
 use crate::table::{facts, table};
 use anyhow::Context;
-use fastgrnn::data::{self, Dataset, Examples, Labels, Request};
+use fastgrnn::data::{self, DataRecipe, Dataset, Examples, Labels, Request, SourceRecipe};
 use fastgrnn::report::{count, number};
+use fastgrnn::train::Recipe;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -41,7 +42,7 @@ pub fn list(args: &DataListArgs, console: Console) -> anyhow::Result<()> {
 
 /// What is in a data set.
 pub fn inspect(args: DataInspectArgs, console: Console) -> anyhow::Result<()> {
-    let request = args.read.request(Request::default(), &args.dataset, args.test);
+    let request = request(&args.dataset, args.test, args.data);
     let data =
         data::load(&request).with_context(|| format!("cannot read the data set '{}'", args.dataset))?;
     let answer = json!({
@@ -57,7 +58,7 @@ pub fn inspect(args: DataInspectArgs, console: Console) -> anyhow::Result<()> {
 
 /// Writes a data set in another format.
 pub fn convert(args: DataConvertArgs, console: Console) -> anyhow::Result<()> {
-    let request = args.read.request(Request::default(), &args.dataset, args.test);
+    let request = request(&args.dataset, args.test, args.data);
     let data =
         data::load(&request).with_context(|| format!("cannot read the data set '{}'", args.dataset))?;
     let files = data::outputs(&data, &args.output).context("cannot write the data set")?;
@@ -76,6 +77,11 @@ pub fn convert(args: DataConvertArgs, console: Console) -> anyhow::Result<()> {
         "test": data.test.as_ref().map(Examples::len),
     });
     console.answer(&answer, || files.iter().map(|f| format!("wrote {}\n", f.display())).collect())
+}
+
+fn request(source: &str, test: Option<PathBuf>, given: DataRecipe) -> Request {
+    let source = SourceRecipe { dataset: Some(source.to_owned()), test, ..SourceRecipe::default() };
+    Recipe { source, data: given, ..Recipe::default() }.request()
 }
 
 fn class_counts(index: &[u32], classes: usize) -> Vec<u64> {

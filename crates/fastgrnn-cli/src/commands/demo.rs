@@ -1,20 +1,21 @@
 //! `fastgrnn demo`: the main job on built-in data, from a float network to integers only.
 
 use crate::args::DemoArgs;
-use crate::commands::components::{self, Row};
-use crate::commands::train;
+use crate::components::{self, Row};
 use crate::console::Console;
 use crate::runs;
+use crate::scores::short;
+use crate::training::outcome_text;
 use anyhow::Context;
 use fastgrnn::pareto::{self, Component};
 use fastgrnn::train::{CONFIG_FILE, Recipe, Summary, TrainError};
 use serde::Serialize;
 
-/// The settings of each stage, whatever folder the command runs in: copies of files in `recipes/`,
-/// because a package holds only its own files. A test keeps them equal.
-const SPARSE: &str = include_str!("digits-sparse.toml");
-const TINY: &str = include_str!("digits-tiny.toml");
-/// Where the networks before the last one lie.
+/// The recipes of the demo: copies of files in `recipes/`, because a package holds only its own files. A
+/// test checks that they are equal.
+const SPARSE: &str = include_str!("../recipes/digits-sparse.toml");
+const TINY: &str = include_str!("../recipes/digits-tiny.toml");
+/// The folder of the networks before the last one.
 const STAGES: &str = "stages";
 
 #[derive(Serialize)]
@@ -23,10 +24,10 @@ struct Answer<'a> {
     #[serde(flatten)]
     summary: &'a Summary,
     /// From the float network of full rank to the integer model.
-    stages: &'a [Row],
+    components: &'a [Row],
 }
 
-/// Trains on the digits, stage by stage, and says what to try next.
+/// Trains on the digits, component by component, and prints what to try next.
 pub fn run(args: DemoArgs, console: Console) -> anyhow::Result<()> {
     console.note("Training a FastGRNN on 8 x 8 images of handwritten digits, read row by row.");
     let mut components = pareto::components(&Recipe::from_toml_str(SPARSE, "digits-sparse.toml")?)?;
@@ -41,12 +42,12 @@ pub fn run(args: DemoArgs, console: Console) -> anyhow::Result<()> {
     };
     let last = components.last().map_or("", |c| c.name);
     let folder = |name: &str| if name == last { out.clone() } else { out.join(STAGES).join(name) };
-    let (rows, done) = components::train_all(&components, folder, args.threads.count(), console)?;
-    let done = done.context("the demo's recipe has no stages")?;
-    let answer = Answer { summary: &done.summary, stages: &rows };
+    let (rows, outcome) = components::train_all(&components, folder, args.threads.count(), console)?;
+    let outcome = outcome.context("the recipe of the demo has no components")?;
+    let answer = Answer { summary: &outcome.summary, components: &rows };
     console.answer(&answer, || {
-        let run = train::short(&done.summary.run);
-        format!("{}\n{}{}", done.text(), components::text(&rows), next(&run))
+        let run = short(&outcome.summary.run);
+        format!("{}\n{}{}", outcome_text(&outcome), components::text(&rows), next(&run))
     })
 }
 

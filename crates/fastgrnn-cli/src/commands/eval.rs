@@ -1,10 +1,12 @@
 //! `fastgrnn eval`
 
 use crate::args::EvalArgs;
-use crate::commands::saturation::{Saturated, saturation_text};
-use crate::commands::{model, part, report::write_whole, train::score_text};
 use crate::console::Console;
+use crate::report::write_whole;
+use crate::saturation::{Saturated, saturation_text};
+use crate::scores::score_text;
 use crate::table::{confusion, facts, table};
+use crate::{dataset, model};
 use anyhow::Context;
 use fastgrnn::data::{Examples, Labels};
 use fastgrnn::metrics::Evaluation;
@@ -28,18 +30,18 @@ struct Answer<'a> {
 /// Measures a model on one part of a data set.
 pub fn run(args: EvalArgs, console: Console) -> anyhow::Result<()> {
     let model = model::with_engine(model::load(&args.model)?, args.engine, &args.model)?;
-    let data = part::load(model.float(), &args.dataset, args.test, args.read, console)?;
-    let (split, part) = part::choose(model.float(), data, args.split, console)?;
+    let data = dataset::load(model.float(), &args.source.dataset, args.source.test, args.data, console)?;
+    let (split, part) = dataset::part(model.float(), data, args.source.split, console)?;
     let (evaluation, predictions, saturations) = model
         .evaluate(&part, args.threads.count())
-        .with_context(|| format!("the model does not fit the data set '{}'", args.dataset))?;
+        .with_context(|| format!("the model does not fit the data set '{}'", args.source.dataset))?;
     if let Some(path) = &args.predictions {
         write_whole(path, &predictions_csv(model.float(), &part, &predictions)?)?;
         console.note(&format!("wrote {}", path.display()));
     }
     let answer = Answer {
         evaluation: &evaluation,
-        dataset: &args.dataset,
+        dataset: &args.source.dataset,
         split: split.name(),
         cell: model.float().network.layers[0].kind.name(),
         params: model.float().params.len(),

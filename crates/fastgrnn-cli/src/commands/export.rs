@@ -1,12 +1,13 @@
 //! `fastgrnn export`: an integer model as code.
 
-use crate::args::{Engine, ExportArgs, ReadArgs};
-use crate::commands::train::short;
-use crate::commands::{model, part};
+use crate::args::{Engine, ExportArgs};
 use crate::console::Console;
 use crate::misuse::misuse;
+use crate::scores::short;
 use crate::table::facts;
+use crate::{dataset, model};
 use anyhow::{Context, anyhow};
+use fastgrnn::data::DataRecipe;
 use fastgrnn::model::AnyModel;
 use fastgrnn::quantize::IntegerModel;
 use fastgrnn::report::{bytes, count};
@@ -46,7 +47,7 @@ pub fn run(args: ExportArgs, console: Console) -> anyhow::Result<()> {
         ));
     }
     let n = args.golden.map_or(GOLDEN_WINDOWS, usize::from);
-    let windows = windows(&integer, args.dataset.as_deref(), n, args.read, console)?;
+    let windows = windows(&integer, args.dataset.as_deref(), n, args.data, console)?;
     let options = PackageOptions {
         name: args.name.unwrap_or_else(|| "model".to_owned()),
         max_ram: args.max_ram,
@@ -95,11 +96,11 @@ fn windows(
     integer: &IntegerModel,
     dataset: Option<&str>,
     n: usize,
-    read: ReadArgs,
+    given: DataRecipe,
     console: Console,
 ) -> anyhow::Result<Windows> {
     let Some(source) = dataset else { return Ok(Windows::random(integer, n, GOLDEN_SEED)) };
-    let data = part::load_any(&integer.model, source, None, read, console)?;
+    let data = dataset::load_any(&integer.model, source, None, given, console)?;
     let (part, examples) = match data.test {
         Some(test) => ("the test part of ", test),
         None => ("", data.train),

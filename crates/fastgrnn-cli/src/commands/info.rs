@@ -1,12 +1,13 @@
 //! `fastgrnn info`
 
 use crate::args::InfoArgs;
-use crate::commands::{boards, detector, integer, model};
 use crate::console::Console;
 use crate::table::{facts, table};
+use crate::{board_table, detector, integer_tables, model};
 use fastgrnn::model::{AnyModel, Model};
 use fastgrnn::report::{TensorRow, bytes, count, number, tensors};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 /// Shows what is in a model file.
 pub fn run(args: &InfoArgs, console: Console) -> anyhow::Result<()> {
@@ -34,12 +35,12 @@ pub fn run(args: &InfoArgs, console: Console) -> anyhow::Result<()> {
         "dataset": model.dataset,
         "steps": model.steps,
         "seed": model.seed,
-        "recipe": model.recipe,
+        "recipe": recipe(model),
     });
     if let AnyModel::Integer(model) = &any {
         answer["matrices"] = json!(model.matrix_sizes());
-        answer["scales"] = integer::scales(model);
-        answer["boards"] = json!(boards::rows(model));
+        answer["scales"] = integer_tables::scales(model);
+        answer["boards"] = json!(board_table::rows(model));
         answer["detector"] = model.detector().map_or(Value::Null, |d| detector::json(model, d));
     }
     console.answer(&answer, || describe(&any, &rows))
@@ -51,16 +52,22 @@ fn describe(any: &AnyModel, rows: &[TensorRow]) -> String {
     match any {
         AnyModel::Float(_) => text.push_str(&format!("\n{}", tensor_table(rows))),
         AnyModel::Integer(model) => {
-            text.push_str(&format!("{}\n{}", integer::describe(model), boards::describe(model)));
+            text.push_str(&format!("{}\n{}", integer_tables::describe(model), board_table::describe(model)));
         }
     }
     if !model.recipe.is_empty() {
         text.push_str("\nRecipe:\n");
-        for (key, value) in &model.recipe {
+        for (key, value) in recipe(model) {
             text.push_str(&format!("  {key} = {value}\n"));
         }
     }
     text
+}
+
+/// The settings of the training by key, in alphabetical order.
+fn recipe(model: &Model) -> BTreeMap<String, Value> {
+    let json = serde_json::to_value(&model.recipe).expect("settings can be written as JSON");
+    serde_json::from_value(json).expect("settings are an object")
 }
 
 fn about(any: &AnyModel) -> Vec<(&'static str, String)> {
@@ -127,7 +134,7 @@ fn size(any: &AnyModel) -> String {
         "{params} parameters, {} weights not 0; {} {form}, {} the paper's way",
         count(any.nonzero() as u64),
         bytes(sizes.total as u64),
-        bytes(sizes.paper_way as u64)
+        bytes(sizes.bytes_as_in_paper as u64)
     )
 }
 

@@ -1,10 +1,10 @@
 //! `fastgrnn new`: a model of any shape, to measure before training one.
 
 use crate::args::NewArgs;
-use crate::commands::integer;
-use crate::commands::train::short;
 use crate::console::Console;
+use crate::integer_tables;
 use crate::misuse::misuse;
+use crate::scores::short;
 use crate::table::facts;
 use anyhow::Context;
 use fastgrnn::cells::{Cell, MatrixForm};
@@ -12,6 +12,7 @@ use fastgrnn::model::Sizes;
 use fastgrnn::quantize::IntegerModel;
 use fastgrnn::random::RandomModel;
 use fastgrnn::report::{bytes, count};
+use fastgrnn::settings::Group;
 use fastgrnn::train::{FormSetting, Rank};
 use serde::Serialize;
 use serde_json::Value;
@@ -50,28 +51,33 @@ pub fn run(args: NewArgs, console: Console) -> anyhow::Result<()> {
         macs_per_step: model.macs_per_step(),
         steps: spec.steps,
         seed: spec.seed,
-        scales: integer::scales(&model),
+        scales: integer_tables::scales(&model),
     };
     console.answer(&answer, || describe(&answer, &model))
 }
 
 fn spec(args: &NewArgs) -> anyhow::Result<RandomModel> {
-    let mut cell = Cell::new(args.cell, args.input, args.hidden);
-    cell.form_w = form("w", args.form_w, args.rank_w, cell.form_w)?;
-    cell.form_u = form("u", args.form_u, args.rank_u, cell.form_u)?;
+    let (network, sparsity) = (&args.network, args.sparsity.clone().with_defaults());
+    let (Some(kind), Some(hidden)) = (network.cell, network.hidden) else {
+        return Err(misuse("--cell and --hidden are required"));
+    };
+    network.check().and_then(|()| sparsity.check()).map_err(|error| misuse(error.to_string()))?;
+    let mut cell = Cell::new(kind, args.input, hidden);
+    cell.form_w = form("w", network.form_w, network.rank_w, cell.form_w)?;
+    cell.form_u = form("u", network.form_u, network.rank_u, cell.form_u)?;
     let mut spec = RandomModel::new(cell, args.classes, args.steps);
-    spec.layers = args.layers;
-    spec.kept_w = args.sparsity_w;
-    spec.kept_u = args.sparsity_u;
-    spec.kept_head = args.sparsity_head;
+    spec.layers = network.layers.unwrap_or(spec.layers);
+    spec.kept_w = sparsity.keep_w.unwrap_or(spec.kept_w);
+    spec.kept_u = sparsity.keep_u.unwrap_or(spec.kept_u);
+    spec.kept_head = sparsity.keep_head.unwrap_or(spec.kept_head);
     spec.seed = args.seed;
-    if let Some(gate) = args.gate {
-        if !args.cell.declaration().gated() {
-            return Err(misuse(format!("--gate {gate}: a {} has no gate; leave it out", args.cell)));
+    if let Some(gate) = network.gate {
+        if !kind.declaration().gated() {
+            return Err(misuse(format!("--gate {gate}: a {kind} has no gate; leave it out")));
         }
         spec.cell.gate = gate;
     }
-    spec.cell.update = args.update.unwrap_or(spec.cell.update);
+    spec.cell.update = network.update.unwrap_or(spec.cell.update);
     Ok(spec)
 }
 
@@ -103,5 +109,5 @@ fn describe(answer: &Answer, model: &IntegerModel) -> String {
         ("model", short(&answer.model)),
         ("try it", format!("--dataset random:100 has {} steps a sequence", answer.steps)),
     ]);
-    format!("{facts}\n{}", integer::byte_table(&model.sizes()))
+    format!("{facts}\n{}", integer_tables::byte_table(&model.sizes()))
 }

@@ -1,14 +1,15 @@
 //! `fastgrnn pareto`
 
 use crate::args::ParetoArgs;
-use crate::commands::report::write_whole;
-use crate::commands::train::{read_recipe, short};
 use crate::console::Console;
 use crate::misuse::misuse;
 use crate::progress::Watcher;
+use crate::report::write_whole;
+use crate::scores::short;
 use crate::table::{facts, table};
-use crate::{interrupt, runs};
-use anyhow::{Context, bail};
+use crate::training::read_recipe;
+use crate::{dataset, interrupt, runs};
+use anyhow::bail;
 use fastgrnn::data::{self, Dataset};
 use fastgrnn::pareto::{self, Grid, ParetoError, Trained};
 use fastgrnn::report::{PARETO_HEADING, ParetoReport, bytes, pareto_row};
@@ -40,7 +41,7 @@ struct Best<'a> {
 /// Trains a grid and shows accuracy against bytes.
 pub fn run(args: ParetoArgs, console: Console) -> anyhow::Result<()> {
     let recipe = recipe(&args, console)?;
-    let Some(dataset) = recipe.dataset.clone() else {
+    let Some(dataset) = recipe.source.dataset.clone() else {
         return Err(misuse(
             "nothing to train on: name a recipe file, or a data set with --dataset NAME|PATH",
         ));
@@ -79,7 +80,7 @@ pub fn run(args: ParetoArgs, console: Console) -> anyhow::Result<()> {
     console.answer(&answer, || describe(&answer))
 }
 
-/// The recipe with its flags; sizes are what the budgets decide, so nobody may believe in theirs.
+/// The recipe with its flags. Sizes that the budgets decide are refused as flags and noted in a recipe.
 fn recipe(args: &ParetoArgs, console: Console) -> anyhow::Result<Recipe> {
     if let Some(key) = pareto::decided(&args.flags).first() {
         return Err(misuse(format!(
@@ -87,7 +88,7 @@ fn recipe(args: &ParetoArgs, console: Console) -> anyhow::Result<Recipe> {
              (fastgrnn train takes --{key})"
         )));
     }
-    if args.flags.cell.is_some() && !args.cells.is_empty() {
+    if args.flags.network.cell.is_some() && !args.cells.is_empty() {
         return Err(misuse("--cell and --cells: name all cells with --cells"));
     }
     let Some(path) = &args.recipe else { return Ok(args.flags.clone()) };
@@ -120,10 +121,7 @@ fn place(dataset: &str, out: Option<PathBuf>, resume: bool) -> anyhow::Result<Op
 
 fn read(recipe: &Recipe, console: Console) -> anyhow::Result<Dataset> {
     let request = recipe.request();
-    let data =
-        data::load(&request).with_context(|| format!("cannot read the data set '{}'", request.source))?;
-    data.notes.iter().for_each(|note| console.note(note));
-    Ok(data)
+    dataset::finish(data::load(&request), &request.source, console)
 }
 
 fn train_points(

@@ -1,8 +1,8 @@
 //! `fastgrnn predict`
 
 use crate::args::PredictArgs;
-use crate::commands::model;
 use crate::console::Console;
+use crate::model;
 use anyhow::Context;
 use fastgrnn::data::{self, Unlabelled};
 use fastgrnn::model::{Model, Predictions};
@@ -13,8 +13,7 @@ use serde_json::{Value, json};
 pub fn run(args: PredictArgs, console: Console) -> anyhow::Result<()> {
     let model = model::load(&args.model)?;
     let source = args.file.display().to_string();
-    let base = model::request_of(model.float(), &args.read)?;
-    let request = args.read.request(base, &source, None);
+    let request = model.float().request(&source, None, args.data);
     let input =
         data::load_unlabelled(&args.file, &request).with_context(|| format!("cannot read {source}"))?;
     input.notes.iter().for_each(|note| console.note(note));

@@ -1,18 +1,20 @@
 //! `fastgrnn quantize`: post-training quantisation.
 
 use crate::args::QuantizeArgs;
-use crate::commands::saturation::{Saturated, saturation_text};
-use crate::commands::train::{score_text, short};
-use crate::commands::{integer, model, part, report::write_whole};
 use crate::console::Console;
 use crate::misuse::misuse;
+use crate::report::write_whole;
+use crate::saturation::{Saturated, saturation_text};
+use crate::scores::{score_text, short};
 use crate::table::facts;
+use crate::{dataset, integer_tables, model};
 use anyhow::Context;
 use fastgrnn::data::{Examples, Labels};
 use fastgrnn::metrics::Scores;
 use fastgrnn::model::{AnyModel, Model, Sizes};
 use fastgrnn::quantize::{IntegerModel, Options, quantize};
 use fastgrnn::report::{bytes, count, fraction};
+use fastgrnn::train::Numbers;
 use serde::Serialize;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -75,8 +77,8 @@ pub fn run(args: QuantizeArgs, console: Console) -> anyhow::Result<()> {
     }
     let options = options(args.input_lsb, args.headroom)?;
     let threads = args.threads.count();
-    let data = part::load_any(&float, &args.calibrate, args.test, args.read, console)?;
-    let indices = part::learnt_from(&float, &data);
+    let data = dataset::load_any(&float, &args.calibrate, args.test, args.data, console)?;
+    let indices = float.trained_on(&data);
     let integer = quantize(&float, &data.train.x, &indices, &options)
         .with_context(|| format!("cannot make {} integer", args.model.display()))?;
     let labelled = data.test.filter(|test| !matches!(test.y, Labels::None));
@@ -95,7 +97,7 @@ pub fn run(args: QuantizeArgs, console: Console) -> anyhow::Result<()> {
         ram_bytes: integer.ram_bytes(),
         macs_per_step: integer.macs_per_step(),
         calibrated_on: indices.len(),
-        scales: integer::scales(&integer),
+        scales: integer_tables::scales(&integer),
         test,
     };
     console.answer(&answer, || describe(&answer, &float, &integer))
@@ -105,12 +107,13 @@ fn same_file(a: &Path, b: &Path) -> bool {
     matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
 }
 
-fn options(input_lsb: Option<Vec<f32>>, headroom: Option<f32>) -> anyhow::Result<Options> {
+fn options(input_lsb: Option<Numbers>, headroom: Option<f32>) -> anyhow::Result<Options> {
     let defaults = Options::default();
     let headroom = headroom.unwrap_or(defaults.headroom);
     if !(1.0..=1024.0).contains(&headroom) {
         return Err(misuse(format!("--headroom {headroom}: it must be between 1 and 1024")));
     }
+    let input_lsb = input_lsb.map(|lsb| lsb.0.iter().map(|&v| v as f32).collect());
     Ok(Options { input_lsb, headroom })
 }
 
@@ -130,7 +133,7 @@ fn measure(float: &Model, integer: &IntegerModel, test: &Examples, threads: usiz
 fn describe(answer: &Answer, float: &Model, integer: &IntegerModel) -> String {
     let mut rows = vec![
         ("calibrated", format!("on {} sequences", count(answer.calibrated_on as u64))),
-        ("one count", format!("is worth {} (in the data's units)", integer::lsb_text(integer))),
+        ("one count", format!("is worth {} (in the data's units)", integer_tables::lsb_text(integer))),
     ];
     if let Some(test) = &answer.test {
         rows.push(("float", format!("{} (measured)", score_text(&test.float, None))));
@@ -148,5 +151,5 @@ fn describe(answer: &Answer, float: &Model, integer: &IntegerModel) -> String {
         rows.push(("image", short(image)));
     }
     let saturations = answer.test.as_ref().map_or(String::new(), |t| saturation_text(&t.saturations));
-    format!("{}\n{}\n{saturations}", facts(&rows), integer::byte_table(&answer.bytes))
+    format!("{}\n{}\n{saturations}", facts(&rows), integer_tables::byte_table(&answer.bytes))
 }

@@ -1,14 +1,16 @@
 //! `fastgrnn stream-eval`
 
 use crate::args::StreamEvalArgs;
-use crate::commands::{detector, model, part, report::write_whole};
 use crate::console::Console;
 use crate::misuse::misuse;
+use crate::report::write_whole;
 use crate::table::{facts, table};
+use crate::{dataset, detector, model};
 use anyhow::Context;
 use fastgrnn::data::speech::{Background, NOISE, Split};
-use fastgrnn::data::{Examples, Sequences, known_sets};
+use fastgrnn::data::{DataRecipe, Examples, Sequences, known_sets};
 use fastgrnn::features::{Kind, Spec};
+use fastgrnn::model::PartError;
 use fastgrnn::quantize::{Detector, IntegerModel};
 use fastgrnn::report::{bytes, count};
 use fastgrnn::stream::eval::{
@@ -24,8 +26,8 @@ pub fn run(args: StreamEvalArgs, console: Console) -> anyhow::Result<()> {
     let spec = front_end(&model)?;
     let settings = settings(&args, &own, &spec)?;
     let source = args.dataset.clone().unwrap_or_else(|| model.model.dataset.clone());
-    let data_dir = args.read.data_dir.clone();
-    let parts = parts(&model, &source, args.read, console)?;
+    let data_dir = args.data.data_dir.clone();
+    let parts = parts(&model, &source, args.data, console)?;
     let noise = match args.noise.clone().or_else(|| noise_of(&source, data_dir.as_deref())) {
         Some(folder) => Some(Background::open(&folder, &spec)?),
         None => {
@@ -104,14 +106,14 @@ struct Parts {
     test: Examples,
 }
 
-fn parts(
-    model: &IntegerModel,
-    source: &str,
-    read: crate::args::ReadArgs,
-    console: Console,
-) -> anyhow::Result<Parts> {
-    let data = part::load(&model.model, source, None, read, console)?;
-    let validation = part::validation(&model.model, &data)?;
+fn parts(model: &IntegerModel, source: &str, given: DataRecipe, console: Console) -> anyhow::Result<Parts> {
+    let data = dataset::load(&model.model, source, None, given, console)?;
+    let validation = model.model.validated_on(&data).map_err(|error| match error {
+        PartError::NoValidation => {
+            misuse(format!("{} has no validation part to choose a detector on", data.name))
+        }
+        error => error.into(),
+    })?;
     match data.test {
         Some(test) => Ok(Parts { validation: data.train.select(&validation), test }),
         None => Err(misuse(format!("{source} has no test part to listen to"))),

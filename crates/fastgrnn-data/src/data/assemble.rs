@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use super::labels::{from_one_hot, labels, labels_like};
 use super::part::Part;
-use super::{DataError, Dataset, Examples, LabelKind, Labels, Request, Suggestions};
+use super::{DataError, Dataset, Examples, LabelKind, Labels, Request};
 
 /// Joins a training part and, if there is one, a test part. Both must be shaped.
 pub(crate) fn assemble(
@@ -27,7 +27,7 @@ pub(crate) fn assemble(
         });
     }
     for part in std::iter::once(&mut train).chain(&mut test) {
-        from_one_hot(part, request.labels);
+        from_one_hot(part, request.data.labels);
     }
     let mut notes = std::mem::take(&mut train.notes);
     for note in test.iter().flat_map(|test| &test.notes) {
@@ -35,7 +35,7 @@ pub(crate) fn assemble(
             notes.push(note.clone());
         }
     }
-    let kind = match request.labels {
+    let kind = match request.data.labels {
         LabelKind::Auto => train.kind,
         asked => asked,
     };
@@ -74,9 +74,8 @@ pub(crate) fn assemble(
         recording: test.recording,
         ids: test.ids,
     });
+    let examples = Examples { x: train.x, y, group, recording: train.recording, ids: train.ids };
     Ok(Dataset {
-        name,
-        train: Examples { x: train.x, y, group, recording: train.recording, ids: train.ids },
         test,
         notes,
         features: train.features,
@@ -84,6 +83,6 @@ pub(crate) fn assemble(
         validation: train.validation,
         background: train.background,
         audio: train.audio,
-        suggested: Suggestions::default(),
+        ..Dataset::new(name, examples)
     })
 }

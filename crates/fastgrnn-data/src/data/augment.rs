@@ -65,7 +65,7 @@ impl Augment {
     /// Checks the settings against the data they are meant for.
     pub fn check(&self, x: &Sequences) -> Result<(), DataError> {
         let wrong = |option: &str, problem: String| {
-            Err(DataError::Option { option: format!("augment {option}"), problem })
+            Err(DataError::Setting { key: format!("augment {option}"), problem })
         };
         let deviations = [("rotate", self.rotate), ("scale", self.scale), ("noise", self.noise)];
         for (option, value) in deviations {
@@ -80,7 +80,7 @@ impl Augment {
             return wrong("axes", format!("no column {column}: the data has {}", x.dim()));
         }
         if (self.rotate != 0.0 || self.scale != 0.0) && self.axes.is_empty() {
-            return wrong("rotate", "name the three-axis sensors, such as --axes 0-2,3-5".into());
+            return wrong("rotate", "name the three-axis sensors, such as `axes = 0-2,3-5`".into());
         }
         if self.pixels != 0 {
             let Some((height, width)) = self.image else {
@@ -148,8 +148,8 @@ pub fn parse_axes(text: &str) -> Result<Vec<[usize; 3]>, DataError> {
     let parts = text.split(',').filter(|part| !part.trim().is_empty());
     parts
         .map(|part| {
-            triple(part).ok_or_else(|| DataError::Option {
-                option: "axes".into(),
+            triple(part).ok_or_else(|| DataError::Setting {
+                key: "axes".into(),
                 problem: format!(
                     "'{part}' is not three neighbouring columns; write the first and the last, such as 0-2,3-5"
                 ),
@@ -414,7 +414,7 @@ mod tests {
         x.push(&[0.0; 12]);
         let problem = |augment: Augment| augment.check(&x).unwrap_err().to_string();
         assert!(problem(Augment { rotate: 0.1, ..two_sensors() }).contains("no column 3"));
-        assert!(problem(Augment { scale: 0.1, ..Augment::default() }).contains("--axes"));
+        assert!(problem(Augment { scale: 0.1, ..Augment::default() }).contains("`axes = "));
         assert!(problem(Augment { crop: 1.5, ..Augment::default() }).contains("1.5"));
         assert!(problem(Augment { noise: -1.0, ..Augment::default() }).contains("-1"));
         assert!(problem(Augment { pixels: 1, ..Augment::default() }).contains("not known to hold any"));

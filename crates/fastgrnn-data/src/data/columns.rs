@@ -104,7 +104,7 @@ impl Columns {
         columns.order_features(file, context.request)?;
         columns.refuse_duplicates(file)?;
         if columns.features.is_empty() {
-            let hint = "no feature columns are left; see --columns and --drop".into();
+            let hint = "no feature columns are left; see `columns` and `drop`".into();
             return Err(DataError::Empty { file: file.into(), hint });
         }
         Ok(columns)
@@ -114,16 +114,16 @@ impl Columns {
     fn as_the_model_reads(&mut self, file: &str, request: &Request) -> Result<Request, DataError> {
         let mut request = request.clone();
         let features = request.expect.as_ref().and_then(|expect| expect.features.clone());
-        let given_now = !request.columns.is_empty() && !request.inherited.columns;
+        let given_now = !request.data.chosen_columns().is_empty() && !request.inherited.columns;
         let Some(features) = features.filter(|_| !given_now) else { return Ok(request) };
         request.inherited.columns = true;
-        request.columns = Vec::new();
+        request.data.columns = None;
         if !self.has_header {
             let order = listed(&features);
             self.notes
                 .push(format!("{file} has no header; its columns were taken in the model's order: {order}"));
         } else if features.iter().all(|name| self.names.contains(name)) {
-            request.columns = features;
+            request.data.columns = Some(features);
         } else {
             return Err(DataError::Features {
                 file: file.into(),
@@ -138,7 +138,7 @@ impl Columns {
     fn fits(&self, request: &Request) -> bool {
         let count = self.count(Role::Feature);
         let is_fit = |e: &Expect| count == e.dim || (e.steps > 0 && count == e.dim * e.steps);
-        request.columns.is_empty() && request.expect.as_ref().is_some_and(is_fit)
+        request.data.chosen_columns().is_empty() && request.expect.as_ref().is_some_and(is_fit)
     }
 
     pub fn count(&self, role: Role) -> usize {
@@ -162,12 +162,12 @@ impl Columns {
     }
 
     /// The one column that `asked` means.
-    fn find_one(&self, file: &str, option: &str, asked: &str) -> Result<usize, DataError> {
+    fn find_one(&self, file: &str, key: &str, asked: &str) -> Result<usize, DataError> {
         let found = self.find(file, asked)?;
         match found.start() == found.end() {
             true => Ok(*found.start()),
-            false => Err(DataError::Option {
-                option: option.into(),
+            false => Err(DataError::Setting {
+                key: key.into(),
                 problem: format!("'{asked}' means several columns; name one"),
             }),
         }
@@ -176,15 +176,15 @@ impl Columns {
     /// Gives the columns that the request names their roles.
     fn assign_asked(&mut self, file: &str, context: Context) -> Result<(), DataError> {
         let (request, inherited) = (context.request, context.request.inherited);
-        for dropped in &request.drop {
+        for dropped in request.data.dropped_columns() {
             match self.find(file, dropped) {
                 Ok(found) => found.for_each(|i| self.roles[i] = Role::Unused),
                 Err(error) if !inherited.drop => return Err(error),
                 Err(_) => {}
             }
         }
-        if let Some(column) = &request.id_col {
-            match self.find_one(file, "--id-col", column) {
+        if let Some(column) = &request.data.id_col {
+            match self.find_one(file, "id-col", column) {
                 Ok(i) => self.roles[i] = Role::Id,
                 Err(error) if !inherited.id_col => return Err(error),
                 Err(_) => self.lost_id = true,
@@ -199,14 +199,14 @@ impl Columns {
         let labelled = context.labelled;
         let is_label_needed = labelled && context.class.is_none() && !inherited.label_col;
         let asked = [
-            ("--group-col", &request.group_col, Role::Group, labelled && !inherited.group_col),
-            ("--label-col", &request.label_col, Role::Label, is_label_needed),
+            ("group-col", &request.data.group_col, Role::Group, labelled && !inherited.group_col),
+            ("label-col", &request.data.label_col, Role::Label, is_label_needed),
         ];
-        for (option, column, role, needed) in asked {
+        for (key, column, role, needed) in asked {
             let Some(column) = column.as_ref().filter(|_| !lacks_labels) else { continue };
-            match self.find_one(file, option, column) {
+            match self.find_one(file, key, column) {
                 Ok(i) => self.roles[i] = role,
-                Err(error @ DataError::Option { .. }) => return Err(error),
+                Err(error @ DataError::Setting { .. }) => return Err(error),
                 Err(error) if needed => return Err(error),
                 Err(_) => {}
             }
@@ -217,7 +217,7 @@ impl Columns {
     fn leave_out_counters_and_times(&mut self, rows: &[ByteRecord], request: &Request) {
         for i in 0..self.names.len() {
             let name = &self.names[i];
-            if self.roles[i] != Role::Feature || request.columns.contains(name) {
+            if self.roles[i] != Role::Feature || request.data.chosen_columns().contains(name) {
                 continue;
             }
             let mut cells = rows.iter().filter_map(|row| row.get(i));
@@ -231,7 +231,7 @@ impl Columns {
                 self.roles[i] = Role::Unused;
                 self.time = Some(name.clone());
                 self.notes.push(format!(
-                    "column '{name}' looks like time and was left out; keep it with --columns"
+                    "column '{name}' looks like time and was left out; keep it with `columns`"
                 ));
             }
         }
@@ -247,11 +247,11 @@ impl Columns {
             self.has_header
                 && self.roles[*i] == Role::Feature
                 && ID_NAMES.contains(&name.as_str())
-                && !context.request.columns.contains(&self.names[*i])
+                && !context.request.data.chosen_columns().contains(&self.names[*i])
         };
         let Some(i) = (0..self.names.len()).find(is_id) else {
             if self.lost_id {
-                let name = context.request.id_col.as_deref().unwrap_or_default();
+                let name = context.request.data.id_col.as_deref().unwrap_or_default();
                 self.notes
                     .push(format!("no column '{name}' as in training: the file was taken as one sequence"));
             }
@@ -262,11 +262,11 @@ impl Columns {
         let name = &self.names[i];
         if repeats {
             self.roles[i] = Role::Id;
-            self.notes.push(format!("column '{name}' was taken as the id of a sequence (--id-col)"));
+            self.notes.push(format!("column '{name}' was taken as the id of a sequence (`id-col`)"));
         } else {
             self.roles[i] = Role::Unused;
             self.notes.push(format!(
-                "column '{name}' differs in every row and was left out; keep it with --columns"
+                "column '{name}' differs in every row and was left out; keep it with `columns`"
             ));
         }
     }
@@ -280,12 +280,12 @@ impl Columns {
             let name = &self.names[*i];
             self.roles[*i] == Role::Feature
                 && GROUP_NAMES.contains(&name.to_lowercase().as_str())
-                && !request.columns.contains(name)
+                && !request.data.chosen_columns().contains(name)
         };
         if let Some(i) = (0..self.names.len()).find(is_group) {
             self.roles[i] = Role::Group;
             let name = &self.names[i];
-            self.notes.push(format!("column '{name}' was taken as the group (--group-col)"));
+            self.notes.push(format!("column '{name}' was taken as the group (`group-col`)"));
         }
     }
 
@@ -300,7 +300,8 @@ impl Columns {
         if context.class.is_some() {
             let is_label = |c: &Self, i: usize| {
                 let is_named = LABEL_NAMES.iter().any(|name| c.names[i].eq_ignore_ascii_case(name));
-                let is_free = c.roles[i] == Role::Feature && !context.request.columns.contains(&c.names[i]);
+                let is_free = c.roles[i] == Role::Feature
+                    && !context.request.data.chosen_columns().contains(&c.names[i]);
                 c.roles[i] == Role::Label || (is_named && is_free)
             };
             self.leave_labels_out(is_label, "left out: the folder's name is the class");
@@ -309,8 +310,10 @@ impl Columns {
         if !context.labelled && self.fits(context.request) {
             return Ok(());
         }
-        let free =
-            |i: &usize| self.roles[*i] == Role::Feature && !context.request.columns.contains(&self.names[*i]);
+        let free = |i: &usize| {
+            self.roles[*i] == Role::Feature
+                && !context.request.data.chosen_columns().contains(&self.names[*i])
+        };
         let called = |wanted: &[&str]| {
             let position =
                 |w: &&str| (0..self.names.len()).find(|i| free(i) && self.names[*i].eq_ignore_ascii_case(w));
@@ -328,7 +331,7 @@ impl Columns {
             Some(i) if context.labelled => {
                 self.roles[i] = Role::Label;
                 let name = &self.names[i];
-                self.notes.push(format!("column '{name}' was taken as the label (--label-col)"));
+                self.notes.push(format!("column '{name}' was taken as the label (`label-col`)"));
             }
             Some(i) => {
                 self.roles[i] = Role::Unused;
@@ -338,7 +341,7 @@ impl Columns {
                 return Err(DataError::NoLabels {
                     file: file.into(),
                     hint: format!(
-                        "name the label's column with --label-col (columns: {})",
+                        "name the label's column with `label-col` (columns: {})",
                         listed(&self.names)
                     ),
                 });
@@ -350,12 +353,12 @@ impl Columns {
 
     /// Settles which columns are features: all that are left, or those asked for, in that order.
     fn order_features(&mut self, file: &str, request: &Request) -> Result<(), DataError> {
-        if request.columns.is_empty() {
+        if request.data.chosen_columns().is_empty() {
             let is_feature = |i: &usize| self.roles[*i] == Role::Feature;
             self.features = (0..self.names.len()).filter(is_feature).collect();
             return Ok(());
         }
-        for asked in &request.columns {
+        for asked in request.data.chosen_columns() {
             let found = match self.find(file, asked) {
                 Ok(found) => found,
                 Err(_) if request.inherited.columns && self.fits(&without_columns(request)) => {
@@ -366,8 +369,8 @@ impl Columns {
             };
             for i in found {
                 if !matches!(self.roles[i], Role::Feature | Role::Unused) {
-                    return Err(DataError::Option {
-                        option: "--columns".into(),
+                    return Err(DataError::Setting {
+                        key: "columns".into(),
                         problem: format!("'{asked}' is already the label, group or id column"),
                     });
                 }
@@ -415,7 +418,7 @@ impl Columns {
 }
 
 fn without_columns(request: &Request) -> Request {
-    Request { columns: Vec::new(), ..request.clone() }
+    request.clone().with_data(|data| data.columns = None)
 }
 
 /// Whether the first row names the columns.
@@ -431,13 +434,13 @@ impl Header {
     /// A header holds a name that was asked for; or no number, and a name that we know or text above
     /// a number; or it counts the columns. Text that comes again below it is no name.
     fn of(first: &ByteRecord, sample: &[ByteRecord], request: &Request) -> Self {
-        let columns = [&request.id_col, &request.label_col, &request.group_col];
+        let columns = [&request.data.id_col, &request.data.label_col, &request.data.group_col];
         let features = request.expect.iter().flat_map(|expect| expect.features.iter().flatten());
         let asked: Vec<&String> = columns
             .into_iter()
             .flatten()
-            .chain(&request.columns)
-            .chain(&request.drop)
+            .chain(request.data.chosen_columns())
+            .chain(request.data.dropped_columns())
             .chain(features)
             .collect();
         let is_number = |cell: &[u8]| !cell.is_empty() && is_numeric(cell);

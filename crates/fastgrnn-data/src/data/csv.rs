@@ -45,22 +45,17 @@ pub(crate) fn table(file: &str, bytes: &[u8], context: Context) -> Result<Table,
     };
     let columns = Columns::decide(file, first, &sample, context)?;
     let (request, dim) = (context.request, columns.features.len());
-    let as_the_model = request.timesteps.is_none()
+    let as_the_model = request.data.timesteps.is_none()
         && request.expect.as_ref().is_some_and(|expect| {
             expect.dim == dim && (!context.labelled || dim > 1 || expect.features.is_some())
         });
     let steps = context.steps
-        || request.window.is_some()
+        || request.data.window.is_some()
         || columns.count(Role::Id) > 0
         || columns.lost_id
         || as_the_model;
     if let Some(time) = columns.time.as_ref().filter(|_| !steps) {
-        return Err(DataError::Unsupported {
-            file: file.into(),
-            problem: format!(
-                "column '{time}' looks like time, so rows look like time steps, but nothing says which belong together: name the column that tells sequences apart with --id-col, or cut windows with --window N; if each row is a sequence, use --drop '{time}'"
-            ),
-        });
+        return Err(DataError::UnassignedRows { file: file.into(), time: time.clone() });
     }
     let mut rows = parse(file, bytes, separator, &columns)?;
     if rows.lines.is_empty() {
@@ -87,7 +82,7 @@ impl Table {
         } else {
             let width = self.columns.features.len();
             notes.push(format!(
-                "each row is one sequence of {width} steps; for rows as time steps use --id-col or --window"
+                "each row is one sequence of {width} steps; for rows as time steps use `id-col` or `window`"
             ));
             if let Some(expect) = &request.expect
                 && expect.steps > 0

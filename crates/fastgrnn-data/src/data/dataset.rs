@@ -138,6 +138,54 @@ pub struct Dataset {
     pub suggested: Suggestions,
 }
 
+impl Dataset {
+    /// A data set of training examples only.
+    ///
+    /// ```
+    /// use fastgrnn_data::data::{Dataset, Examples, Labels, Sequences};
+    /// let mut x = Sequences::new(1);
+    /// (0..4).for_each(|i| x.push(&[i as f32; 5]));
+    /// let y = Labels::Class { index: vec![0, 0, 1, 1], names: vec!["low".into(), "high".into()] };
+    /// let train = Examples::new(x, y);
+    /// let data = Dataset::new("example", train.clone()).with_test(train);
+    /// assert_eq!(data.test.unwrap().len(), 4);
+    /// ```
+    pub fn new(name: impl Into<String>, train: Examples) -> Self {
+        Self {
+            name: name.into(),
+            train,
+            test: None,
+            notes: Vec::new(),
+            features: None,
+            image: None,
+            validation: None,
+            background: None,
+            audio: None,
+            suggested: Suggestions::default(),
+        }
+    }
+
+    /// The data set with a test set.
+    pub fn with_test(self, test: Examples) -> Self {
+        Self { test: Some(test), ..self }
+    }
+
+    /// The data set with names of the features.
+    pub fn with_features(self, features: Option<Vec<String>>) -> Self {
+        Self { features, ..self }
+    }
+
+    /// The data set with notes about how it was read.
+    pub fn with_notes(self, notes: Vec<String>) -> Self {
+        Self { notes, ..self }
+    }
+
+    /// The data set with a validation part: ascending indices into the training examples.
+    pub fn with_validation(self, validation: Vec<u32>) -> Self {
+        Self { validation: Some(validation), ..self }
+    }
+}
+
 /// Input to predict on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unlabelled {

@@ -1,11 +1,11 @@
-//! Every way in which data can be wrong, with what to try next.
+//! Why data cannot be used, with what to try next.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Why data could not be read, split, normalised or written.
 ///
-/// The text of a variant is the message people see: it names the file, the place, the wrong value
-/// and what to try.
+/// The message names the file, the place, the wrong value and what to try. Settings are named by
+/// their keys, in backticks.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DataError {
@@ -21,8 +21,16 @@ pub enum DataError {
     #[error(transparent)]
     Audio(#[from] crate::audio::AudioError),
     /// A recording of a folder that cannot be read.
-    #[error("{0} (--skip-bad goes on without such files and lists them)")]
+    #[error("{0} (`skip-bad` skips such files and lists them)")]
     Recording(crate::audio::AudioError),
+    /// A wake word that the recordings do not have.
+    #[error("'{word}' is not one of the words: {known}")]
+    UnknownWord {
+        /// The word.
+        word: String,
+        /// The words of the recordings.
+        known: String,
+    },
     /// Neither a known name nor a path.
     #[error("'{source_name}' is neither a known data set nor a file or folder; known sets: {known}")]
     UnknownSource {
@@ -32,14 +40,14 @@ pub enum DataError {
         known: String,
     },
     /// A known data set whose files are not there.
-    #[error("the files of '{name}' were not found. {fetch}\nLooked in: {looked}")]
+    #[error("{}. {fetch}", missing_set(name, folder.as_deref()))]
     MissingSet {
         /// The set.
         name: String,
+        /// The folder it was looked for in; `None` if no data folder is set.
+        folder: Option<PathBuf>,
         /// What to download, its checksum, where to put it.
         fetch: String,
-        /// Where it was looked for.
-        looked: String,
     },
     /// A file that ends too early.
     #[error(
@@ -77,6 +85,36 @@ pub enum DataError {
         /// What went wrong on reading it.
         problem: String,
     },
+    /// A folder or archive without a file that can be read.
+    #[error(
+        "{file}: no data file in it; .csv, .tsv, .npz, .npy, .ts and IDX files are read, also inside .gz, .xz, .tar and .zip, and folders of .wav and .flac files (found: {found})"
+    )]
+    NoDataFile {
+        /// The folder or archive.
+        file: String,
+        /// What is in it instead.
+        found: String,
+    },
+    /// A folder or archive with several files that could be meant.
+    #[error("{file}: several {what}; name one of {names}")]
+    SeveralFiles {
+        /// The folder or archive.
+        file: String,
+        /// What there are several of.
+        what: &'static str,
+        /// Their names.
+        names: String,
+    },
+    /// Rows that are time steps, without a column that says which belong together.
+    #[error(
+        "{file}: column '{time}' looks like time, so rows look like time steps, but no column says which belong together: name the column that identifies a sequence with `id-col`, or cut windows with `window`; if each row is a sequence, use `drop = {time}`"
+    )]
+    UnassignedRows {
+        /// The file.
+        file: String,
+        /// The column that looks like time.
+        time: String,
+    },
     /// A file of a kind, or with a content, that is not supported.
     #[error("{file}: {problem}")]
     Unsupported {
@@ -109,7 +147,7 @@ pub enum DataError {
     },
     /// A cell that is not a number.
     #[error(
-        "{file}, line {line}, column {column}: '{value}' is not a number; leave the column out with --drop, or name it with --label-col, --id-col or --group-col"
+        "{file}, line {line}, column {column}: '{value}' is not a number; leave the column out with `drop`, or name it with `label-col`, `id-col` or `group-col`"
     )]
     NotANumber {
         /// The file.
@@ -123,7 +161,7 @@ pub enum DataError {
     },
     /// A missing, infinite or undefined value.
     #[error(
-        "{file}, {place}: value {value} is not finite; fill it in or remove the row (or leave the column out with --drop)"
+        "{file}, {place}: value {value} is not finite; fill it in or remove the row (or leave the column out with `drop`)"
     )]
     NotFinite {
         /// The file.
@@ -197,7 +235,7 @@ pub enum DataError {
     },
     /// Training and test data that do not fit together.
     #[error(
-        "{file}: {found} features a step, but {expected} in {other}; choose the same ones with --columns or --drop"
+        "{file}: {found} features a step, but {expected} in {other}; choose the same ones with `columns` or `drop`"
     )]
     DimMismatch {
         /// The file that differs.
@@ -211,7 +249,7 @@ pub enum DataError {
     },
     /// Features called otherwise, or in another order, than those of the model.
     #[error(
-        "{file}: its features are {found}, but the model reads {expected}; name them as the model does, or choose them in its order with --columns"
+        "{file}: its features are {found}, but the model reads {expected}; name them as the model does, or choose them in its order with `columns`"
     )]
     Features {
         /// The file.
@@ -223,7 +261,7 @@ pub enum DataError {
     },
     /// More classes than can be meant.
     #[error(
-        "{file}: {classes} classes among {n} sequences (such as '{example}'); is the label column the right one (--label-col)? Use --labels value for numbers"
+        "{file}: {classes} classes among {n} sequences (such as '{example}'); is the label column the right one (`label-col`)? Use `labels = value` for numbers"
     )]
     TooManyClasses {
         /// The file.
@@ -237,7 +275,7 @@ pub enum DataError {
     },
     /// Two columns of one name.
     #[error(
-        "{file}: columns {first} and {second} are both called '{name}'; rename one, or leave one out by its number (--drop {second})"
+        "{file}: columns {first} and {second} are both called '{name}'; rename one, or leave one out by its number (`drop = {second}`)"
     )]
     DuplicateColumn {
         /// The file.
@@ -250,7 +288,7 @@ pub enum DataError {
         second: usize,
     },
     /// More data than allowed.
-    #[error("{file}: more than {limit} bytes; raise the limit with --size-limit if you trust it")]
+    #[error("{file}: more than {limit} bytes; raise the limit with `size-limit` if you trust it")]
     TooLarge {
         /// The file or archive.
         file: String,
@@ -267,7 +305,7 @@ pub enum DataError {
     },
     /// A sequence that cannot be re-blocked.
     #[error(
-        "--timesteps {timesteps} does not divide sequence {sequence}: {steps} steps of {dim} features are {} values", steps * dim
+        "`timesteps = {timesteps}` does not divide sequence {sequence}: {steps} steps of {dim} features are {} values", steps * dim
     )]
     Timesteps {
         /// Steps asked for.
@@ -290,17 +328,62 @@ pub enum DataError {
         found: usize,
     },
     /// A split that cannot be made.
-    #[error("cannot split off a validation part: {problem}")]
-    Split {
-        /// Why, and what to try.
-        problem: String,
+    #[error("cannot split off a validation part: {0}")]
+    Split(#[from] super::split::SplitProblem),
+    /// A setting that needs another one.
+    #[error("`{key} = {value}` needs `{needs}`")]
+    Needs {
+        /// The key.
+        key: &'static str,
+        /// Its value.
+        value: String,
+        /// The key that is missing.
+        needs: &'static str,
     },
-    /// An option with a value that makes no sense.
-    #[error("{option}: {problem}")]
-    Option {
-        /// The option.
-        option: String,
+    /// A setting about recordings for data that is not recordings.
+    #[error("`{key} = {value}` is for a folder of WAV or FLAC files, and {file} is not one; leave it out")]
+    NotRecordings {
+        /// The key.
+        key: &'static str,
+        /// Its value.
+        value: String,
+        /// The data.
+        file: String,
+    },
+    /// A setting about the columns of a table for data that has none.
+    #[error("`{key} = {value}` names a column of a CSV file, and {file} has no columns; leave it out")]
+    NotATable {
+        /// The key.
+        key: &'static str,
+        /// Its value.
+        value: String,
+        /// The data.
+        file: String,
+    },
+    /// Random data described in a way that makes no sense.
+    #[error("{source_name}: {problem}")]
+    RandomSource {
+        /// The description, such as `random:100`.
+        source_name: String,
         /// What is wrong with it.
         problem: String,
     },
+    /// A setting with a value that this data does not allow.
+    #[error("`{key}`: {problem}")]
+    Setting {
+        /// The key.
+        key: String,
+        /// What is wrong with its value.
+        problem: String,
+    },
+}
+
+fn missing_set(name: &str, folder: Option<&Path>) -> String {
+    let set = "set the environment variable FASTGRNN_DATA or `data-dir` to the folder with your data sets";
+    match folder {
+        Some(folder) => {
+            format!("the files of '{name}' are not in {}; if they are elsewhere, {set}", folder.display())
+        }
+        None => format!("the files of '{name}' cannot be found, because no data folder is set; {set}"),
+    }
 }

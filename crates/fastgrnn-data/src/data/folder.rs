@@ -128,7 +128,7 @@ fn join(
         if parsed.is_empty()
             && let Some(features) = table.features()
         {
-            request.columns = features;
+            request.data.columns = Some(features);
             request.inherited.columns = true;
         }
         parsed.push((name, table));

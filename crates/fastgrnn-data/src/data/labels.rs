@@ -99,7 +99,7 @@ pub(crate) fn from_one_hot(part: &mut Part, kind: LabelKind) {
     let hot = |row: &[f64]| row.iter().position(|&v| v == 1.0).unwrap_or(0) as f64;
     let classes = values.chunks_exact(*width).map(hot).collect();
     part.notes.push(format!(
-        "{}: labels of {width} columns with a single 1 were taken as classes; --labels value takes them as numbers",
+        "{}: labels of {width} columns with a single 1 were taken as classes; `labels = value` takes them as numbers",
         part.file
     ));
     part.y = RawLabels::Number { width: 1, values: classes };
@@ -187,7 +187,7 @@ fn few_integers(file: &str, values: &[f64], notes: &mut Vec<String>) -> bool {
     let few = are_few(distinct.len(), values.len());
     if !few {
         notes.push(format!(
-            "{file}: {} distinct whole numbers as labels were taken as values to regress; --labels class takes them as classes",
+            "{file}: {} distinct whole numbers as labels were taken as values to regress; `labels = class` takes them as classes",
             distinct.len()
         ));
     }

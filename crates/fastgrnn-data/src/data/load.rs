@@ -18,7 +18,7 @@ use crate::audio::is_recording;
 ///
 /// ```
 /// use fastgrnn_data::data::{Request, load};
-/// let pixels = load(&Request { timesteps: Some(64), ..Request::new("digits") })?;
+/// let pixels = load(&Request::new("digits").with_data(|data| data.timesteps = Some(64)))?;
 /// assert_eq!((pixels.train.x.max_steps(), pixels.train.x.dim()), (64, 1));
 /// # Ok::<(), fastgrnn_data::data::DataError>(())
 /// ```
@@ -71,7 +71,7 @@ fn read_at(path: &Path, request: &Request, purpose: Purpose) -> Result<Parts, Da
 /// ```
 pub fn load_bytes(name: &str, bytes: &[u8], request: &Request) -> Result<Dataset, DataError> {
     request.check()?;
-    let tree = Tree::from_bytes(name, bytes, request.size_limit)?;
+    let tree = Tree::from_bytes(name, bytes, request.data.size_limit)?;
     finish(name.into(), read(tree, request, true)?, request)
 }
 
@@ -122,7 +122,7 @@ fn compare_features(part: &Part, request: &Request) -> Result<Option<String>, Da
     if found == expected || found.len() != expected.len() {
         return Ok(None);
     }
-    let is_chosen = !request.columns.is_empty() && !request.inherited.columns;
+    let is_chosen = !request.data.chosen_columns().is_empty() && !request.inherited.columns;
     if is_chosen && !found.iter().all(|name| expected.contains(name)) {
         let (found, expected) = (listed(found), listed(expected));
         return Ok(Some(format!("the columns {found} were taken for the model's {expected}")));
@@ -148,7 +148,7 @@ fn finish(name: String, mut parts: Parts, request: &Request) -> Result<Dataset, 
     let mut note = None;
     if let Some(path) = &request.test {
         if parts.test.is_some() {
-            note = Some(format!("--test replaces the test part of {name}"));
+            note = Some(format!("`test` replaces the test part of {name}"));
         }
         let like = request_for_test_part(request, &train);
         let found = read_at(path, &like, Purpose::Part)?;
@@ -166,7 +166,7 @@ fn finish(name: String, mut parts: Parts, request: &Request) -> Result<Dataset, 
 
 /// Opens a path; an IDX file of images brings its labels along.
 fn open(path: &Path, request: &Request) -> Result<Tree, DataError> {
-    let mut tree = Tree::open(path, request.size_limit)?;
+    let mut tree = Tree::open(path, request.data.size_limit)?;
     let Some(labels) = idx::labels_name(&file_name(path)).filter(|_| path.is_file()) else {
         return Ok(tree);
     };
@@ -175,7 +175,7 @@ fn open(path: &Path, request: &Request) -> Result<Tree, DataError> {
     let found: Option<PathBuf> =
         beside.iter().map(|name| path.with_file_name(name)).find(|path| path.is_file());
     if let Some(found) = found.filter(|_| tree.files.len() == 1 && idx::is_idx(&plain)) {
-        tree.files.append(&mut Tree::open(&found, request.size_limit)?.files);
+        tree.files.append(&mut Tree::open(&found, request.data.size_limit)?.files);
     }
     Ok(tree)
 }
@@ -225,12 +225,7 @@ fn leave_out_texts(tree: &mut Tree) {
 
 fn nothing(name: &str, files: &[String]) -> DataError {
     let found = if files.is_empty() { "nothing".into() } else { listed(files) };
-    DataError::Unsupported {
-        file: name.into(),
-        problem: format!(
-            "no data file in it; .csv, .tsv, .npz, .npy, .ts and IDX files are read, also inside .gz, .xz, .tar and .zip, and folders of .wav and .flac files (found: {found})"
-        ),
-    }
+    DataError::NoDataFile { file: name.into(), found }
 }
 
 /// Reads what lies in `tree`, whatever its layout, and says what was not read.
@@ -275,13 +270,8 @@ fn read_layout(tree: &mut Tree, request: &Request, labelled: bool) -> Result<Par
         return folder::read(tree, &tables, request, labelled);
     }
     let files: Vec<String> = all.iter().map(|&i| names[i].clone()).collect();
-    Err(DataError::Unsupported {
-        file: tree.name.clone(),
-        problem: format!(
-            "several data files and no *_TRAIN / *_TEST among them; name one of {}",
-            listed(&files)
-        ),
-    })
+    let what = "data files, and none is called *_TRAIN or *_TEST";
+    Err(DataError::SeveralFiles { file: tree.name.clone(), what, names: listed(&files) })
 }
 
 /// Reads one file of `tree`.
@@ -292,7 +282,7 @@ fn single(tree: &mut Tree, index: usize, request: &Request, labelled: bool) -> R
         request.check_no_columns(&name)?;
     }
     let train = match format_of(&name) {
-        Some(Format::Npz) => return npz::read(&name, &bytes, request.size_limit),
+        Some(Format::Npz) => return npz::read(&name, &bytes, request.data.size_limit),
         Some(Format::Ts) => ts::read(&name, &bytes, labelled)?,
         Some(Format::Idx) => idx::part((&name, &bytes), None)?,
         Some(Format::Npy) => {
@@ -332,12 +322,13 @@ fn train_and_test(
     let saying =
         |part| -> Vec<usize> { files.iter().copied().filter(|&i| says(&tree.files[i].name, part)).collect() };
     let (train, test) = (saying("train"), saying("test"));
-    for (found, part) in [(&train, "training"), (&test, "test")] {
+    for (found, part) in [(&train, "training files"), (&test, "test files")] {
         if found.len() > 1 {
             let names: Vec<String> = found.iter().map(|&i| tree.files[i].name.clone()).collect();
-            return Err(DataError::Unsupported {
+            return Err(DataError::SeveralFiles {
                 file: tree.name.clone(),
-                problem: format!("several {part} files; name one of {}", listed(&names)),
+                what: part,
+                names: listed(&names),
             });
         }
     }
@@ -377,10 +368,8 @@ fn idx_pairs(tree: &mut Tree, files: &[usize], labelled: bool) -> Result<Parts, 
         let is_test = base.starts_with("t10k") || base.contains("test");
         let slot = if is_test { &mut parts.test } else { &mut parts.train };
         if slot.replace(part).is_some() {
-            return Err(DataError::Unsupported {
-                file: tree.name.clone(),
-                problem: format!("several IDX pairs; name one file of {}", listed(&names)),
-            });
+            let (file, what) = (tree.name.clone(), "pairs of IDX files");
+            return Err(DataError::SeveralFiles { file, what, names: listed(&names) });
         }
     }
     if parts.train.is_none() && parts.test.is_none() {

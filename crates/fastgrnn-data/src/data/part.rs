@@ -78,18 +78,18 @@ impl Part {
             return Err(DataError::Empty { file: self.file, hint });
         }
         if self.x.is_empty() {
-            let hint = match request.window {
+            let hint = match request.data.window {
                 Some(window) => no_window(window),
                 None => "no sequences found".into(),
             };
             return Err(DataError::Empty { file: self.file, hint });
         }
-        if let Some(window) = request.window
+        if let Some(window) = request.data.window
             && !self.is_cut
         {
             self = self.windows(window, request)?;
         }
-        if let Some(timesteps) = request.timesteps {
+        if let Some(timesteps) = request.data.timesteps {
             let dim = self.x.dim();
             self.x = self.x.reblocked(timesteps)?;
             if self.x.dim() != dim {
@@ -147,7 +147,7 @@ impl Part {
             _ => {
                 return Err(DataError::Unsupported {
                     file: part.file,
-                    problem: "some files of the folder have a group column and some have none; add it to all, or leave it out with --drop".into(),
+                    problem: "some files of the folder have a group column and some have none; add it to all, or leave it out with `drop`".into(),
                 });
             }
         }
@@ -215,25 +215,25 @@ pub(crate) fn checked_stride(
     dim: usize,
     request: &Request,
 ) -> Result<usize, DataError> {
-    let stride = request.stride.unwrap_or(window);
-    let wrong = |option: &str, problem: String| Err(DataError::Option { option: option.into(), problem });
+    let stride = request.data.stride.unwrap_or(window);
+    let wrong = |key: &str, problem: String| Err(DataError::Setting { key: key.into(), problem });
     if window == 0 || stride == 0 {
-        let option = if window == 0 { "--window" } else { "--stride" };
-        return wrong(option, "0 steps make no window; use 1 or more".into());
+        let key = if window == 0 { "window" } else { "stride" };
+        return wrong(key, "0 steps make no window; use 1 or more".into());
     }
     let count: usize = steps.map(|steps| starts(steps, window, stride).len()).sum();
     let bytes =
         [window, dim, size_of::<f32>()].iter().fold(count as u64, |n, &side| n.saturating_mul(side as u64));
-    if bytes > request.size_limit {
-        let limit = request.size_limit;
+    if bytes > request.data.size_limit {
+        let limit = request.data.size_limit;
         let problem = format!(
             "{stride} gives {count} windows, {bytes} bytes, more than the size limit of {limit}; use a larger one"
         );
-        return wrong("--stride", problem);
+        return wrong("stride", problem);
     }
     Ok(stride)
 }
 
 fn no_window(window: usize) -> String {
-    format!("no recording has the {window} steps of a window; use a smaller --window")
+    format!("no recording has the {window} steps of a window; use a smaller `window`")
 }

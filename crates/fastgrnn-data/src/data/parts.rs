@@ -26,11 +26,11 @@ pub(crate) enum Purpose {
 pub(crate) fn request_for_test_part(request: &Request, train: &Part) -> Request {
     let mut same = request.clone();
     if let Some(features) = &train.features {
-        same.columns = features.clone();
+        same.data.columns = Some(features.clone());
         same.inherited.columns = true;
     }
-    if request.labels == LabelKind::Auto {
-        same.labels = train.kind;
+    if request.data.labels == LabelKind::Auto {
+        same.data.labels = train.kind;
     }
     same
 }

@@ -1,4 +1,4 @@
-//! Data that nobody recorded: `random:N` in the place of a data set's name.
+//! Random data: `random:N` instead of the name of a data set.
 //!
 //! A network can be measured on a board, or held against another, before there are recordings for
 //! it. These sequences move as sensors do: each feature wanders about its mean and forgets where it
@@ -6,7 +6,7 @@
 //! deviations, so that raw counts span what they spanned in training), their labels are drawn. The
 //! same text gives the same bits everywhere.
 
-use super::{DataError, Dataset, Examples, Expect, Labels, Request, Sequences, Suggestions, Unlabelled};
+use super::{DataError, Dataset, Examples, Expect, Labels, Request, Sequences, Unlabelled};
 use fastgrnn_core::rng::{Rng, stream};
 
 /// What random data is called by.
@@ -77,7 +77,7 @@ struct Asked {
 }
 
 fn wrong(source: &str, problem: impl Into<String>) -> DataError {
-    DataError::Option { option: source.to_owned(), problem: problem.into() }
+    DataError::RandomSource { source_name: source.to_owned(), problem: problem.into() }
 }
 
 impl Asked {
@@ -99,11 +99,11 @@ impl Asked {
             "classes" => self.classes = Some(count(source, key, value)?),
             "seed" => {
                 let seed = value.parse();
-                self.seed = seed.map_err(|_| wrong(source, format!("'{value}' is no seed")))?;
+                self.seed = seed.map_err(|_| wrong(source, format!("'{value}' is not a seed")))?;
             }
             _ => {
                 let known = "random:N may be followed by ,steps=T ,features=D ,classes=L and ,seed=S";
-                return Err(wrong(source, format!("'{word}' is none of its options; {known}")));
+                return Err(wrong(source, format!("'{word}' is not an option of random data; {known}")));
             }
         }
         Ok(self)
@@ -118,14 +118,14 @@ impl Asked {
                 return Err(wrong(source, problem));
             }
             (asked, of_model) => asked.or(of_model).ok_or_else(|| {
-                let problem = "without a model nobody knows how many features a step has; \
-                               say so, as in random:100,features=3,steps=50,classes=2";
+                let problem = "without a model the number of features is not known; \
+                               give it, as in random:100,features=3,steps=50,classes=2";
                 wrong(source, problem)
             })?,
         };
         let of_model = expect.map(|e| e.steps).filter(|&steps| steps > 0);
         let steps = self.steps.or(of_model).ok_or_else(|| {
-            wrong(source, format!("nobody knows how long a sequence is; say so, as in {source},steps=50"))
+            wrong(source, format!("the length of a sequence is not known; give it, as in {source},steps=50"))
         })?;
         let own = expect.map(|e| e.classes.as_slice()).unwrap_or_default();
         let classes = match (self.classes, expect) {
@@ -144,10 +144,7 @@ impl Asked {
 fn count(source: &str, what: &str, value: &str) -> Result<usize, DataError> {
     let number = value.parse().ok().filter(|n| (1..=MOST).contains(n));
     number.map(|n: u64| n as usize).ok_or_else(|| {
-        wrong(
-            source,
-            format!("{what}: '{value}' is no number from 1 on; random data is asked for as random:100"),
-        )
+        wrong(source, format!("{what}: '{value}' is not a number of at least 1; write random:100"))
     })
 }
 
@@ -175,8 +172,8 @@ fn draw(asked: Asked, request: &Request) -> Result<Dataset, DataError> {
     let (source, expect) = (&request.source, request.expect.as_ref());
     let (steps, features, classes) = asked.shape(source, expect)?;
     let bytes = [asked.n, steps, features].iter().fold(4u64, |b, &k| b.saturating_mul(k as u64));
-    if bytes > request.size_limit {
-        return Err(DataError::TooLarge { file: source.clone(), limit: request.size_limit });
+    if bytes > request.data.size_limit {
+        return Err(DataError::TooLarge { file: source.clone(), limit: request.data.size_limit });
     }
     let of_model = |values: &dyn Fn(&Expect) -> Vec<f32>, otherwise: f32| {
         let known = expect.map(values).filter(|values| values.len() == features);
@@ -195,18 +192,10 @@ fn draw(asked: Asked, request: &Request) -> Result<Dataset, DataError> {
         0 => Labels::None,
         classes_len => Labels::Class { index: walks.labels(asked.n, classes_len), names: classes },
     };
-    Ok(Dataset {
-        name: source.clone(),
-        train: Examples::new(walks.sequences(asked.n, steps), y),
-        test: None,
-        notes: vec![format!("{} random sequences of {steps} steps, seed {}", asked.n, asked.seed)],
-        features: expect.and_then(|e| e.features.clone()),
-        image: None,
-        validation: None,
-        background: None,
-        audio: None,
-        suggested: Suggestions::default(),
-    })
+    let note = format!("{} random sequences of {steps} steps, seed {}", asked.n, asked.seed);
+    Ok(Dataset::new(source.clone(), Examples::new(walks.sequences(asked.n, steps), y))
+        .with_features(expect.and_then(|e| e.features.clone()))
+        .with_notes(vec![note]))
 }
 
 #[cfg(test)]
@@ -275,12 +264,12 @@ mod tests {
             ("random:", "random:100"),
             ("random:0", "'0'"),
             ("random:-3", "'-3'"),
-            ("random:3,T", "'T' is none"),
+            ("random:3,T", "'T' is not an option"),
             ("random:3,steps", "''"),
             ("random:3,seed=x", "'x'"),
             ("random:3,features=9", "reads 2 features"),
             ("random:3,classes=2", "has 3 classes"),
-            ("random:4294967295,steps=4294967295", "--size-limit"),
+            ("random:4294967295,steps=4294967295", "`size-limit`"),
         ] {
             let error = load(&request(source)).unwrap().unwrap_err().to_string();
             assert!(error.contains(source) && error.contains(part), "{error}");

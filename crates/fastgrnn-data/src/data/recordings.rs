@@ -86,7 +86,7 @@ impl Rows {
     /// One time step a row: sequences by id, or windows cut from recordings.
     pub fn into_recordings(self, file: &str, request: &Request, kind: LabelKind) -> Result<Part, DataError> {
         let recordings = self.recordings(file)?;
-        match request.window {
+        match request.data.window {
             None => self.whole(file, &recordings),
             Some(window) => {
                 let steps = recordings.iter().map(Vec::len);
@@ -135,7 +135,7 @@ impl Rows {
                     file: file.into(),
                     place: format!("line {}", self.lines[other]),
                     problem: format!(
-                        "the label changes from '{}' to '{}' within one sequence; cut the recording with --window, or name the column that tells sequences apart with --id-col",
+                        "the label changes from '{}' to '{}' within one sequence; cut the recording with `window`, or name the column that identifies a sequence with `id-col`",
                         label.unwrap_or_default(),
                         self.label(other).unwrap_or_default()
                     ),
@@ -235,8 +235,8 @@ impl Rows {
 /// Whether the labels of rows are classes or values, decided for a whole data set before windows are
 /// cut: a window of values takes their mean. Says so if whole numbers are taken as values.
 pub(crate) fn label_kind(tables: &[&Rows], request: &Request) -> (LabelKind, Option<String>) {
-    let (Some(window), LabelKind::Auto) = (request.window, request.labels) else {
-        return (request.labels, None);
+    let (Some(window), LabelKind::Auto) = (request.data.window, request.data.labels) else {
+        return (request.data.labels, None);
     };
     let names = tables.iter().flat_map(|rows| &rows.labels.names);
     let values: Option<Vec<f64>> = names.map(|name| name.parse().ok()).collect();
@@ -249,12 +249,12 @@ pub(crate) fn label_kind(tables: &[&Rows], request: &Request) -> (LabelKind, Opt
     values.sort_unstable_by(f64::total_cmp);
     values.dedup();
     let rows: usize = tables.iter().map(|rows| rows.lines.len()).sum();
-    let windows = rows / request.stride.unwrap_or(window).max(1);
+    let windows = rows / request.data.stride.unwrap_or(window).max(1);
     if are_few(values.len(), windows) {
         return (LabelKind::Class, None);
     }
     let note = format!(
-        "{} distinct whole numbers as labels were taken as values to regress, and a window takes their mean; --labels class takes them as classes",
+        "{} distinct whole numbers as labels were taken as values to regress, and a window takes their mean; `labels = class` takes them as classes",
         values.len()
     );
     (LabelKind::Value, Some(note))

@@ -1,12 +1,11 @@
-//! What to read and how: the options of every command that takes data.
+//! A request for data: what to read, how, and for which model.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::DataError;
-use crate::features::Spec;
+use super::{AudioConfig, DataConfig, DataError};
 
 /// How to understand the labels of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,11 +20,10 @@ pub enum LabelKind {
     Value,
 }
 
-/// What a trained model needs of the data it is used on; see
-/// [`Model::expects`](fastgrnn_model::model::Model::expects).
+/// What a trained model needs of the data it is used on.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Expect {
-    /// Features a step.
+    /// Features of a time step.
     pub dim: usize,
     /// Their names, where the training data had them: columns are taken by these.
     pub features: Option<Vec<String>>,
@@ -39,8 +37,8 @@ pub struct Expect {
     pub spread: Vec<f32>,
 }
 
-/// Which column options were taken over from a model's training rather than asked for now. A
-/// column that was taken over may be missing; one that was asked for may not.
+/// Which column settings come from a model's training instead of from this request. A column that
+/// the training used may be missing; a column that the request names may not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Inherited {
     /// `id_col`
@@ -55,7 +53,7 @@ pub struct Inherited {
     pub drop: bool,
 }
 
-/// Is told how many of how many recordings have been read, now and then.
+/// A callback that is told now and then how many of how many recordings have been read.
 ///
 /// ```
 /// use fastgrnn_data::data::{Request, Watch};
@@ -83,7 +81,7 @@ impl std::fmt::Debug for Watch {
     }
 }
 
-/// Who watches is no part of what is asked for.
+/// The callback does not take part in equality.
 impl PartialEq for Watch {
     fn eq(&self, _: &Self) -> bool {
         true
@@ -92,106 +90,37 @@ impl PartialEq for Watch {
 
 /// A data set by name or path, and how to read it.
 ///
-/// Keys and command-line flags have the same names. A column is named by its header or by its
-/// number counted from 0.
+/// A column is named by its header or by its number counted from 0.
 ///
 /// ```
 /// use fastgrnn_data::data::Request;
-/// let request = Request { window: Some(50), ..Request::new("walks.csv") };
-/// assert_eq!(request.size_limit, 4 << 30);
+/// let request = Request::new("walks.csv").with_data(|data| data.window = Some(50));
+/// assert_eq!(request.data.size_limit, 4 << 30);
 /// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, rename_all = "kebab-case")]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Request {
     /// A known name, or the path of a file, a folder or an archive.
     pub source: String,
-    /// A test set apart from the source.
+    /// A separate test set.
     pub test: Option<PathBuf>,
-    /// Whether there was such a test set in training: recordings are then all to train and validate
-    /// on.
+    /// Whether training had a separate test set: all recordings are then for training and validation.
     pub test_apart: bool,
-    /// Where to look for known sets first.
-    pub data_dir: Option<PathBuf>,
-    /// Re-block every sequence: its T·D values in this many steps.
-    pub timesteps: Option<usize>,
-    /// CSV: the column that says which sequence a row belongs to; then a row is a time step.
-    pub id_col: Option<String>,
-    /// CSV: the column with the class or value.
-    pub label_col: Option<String>,
-    /// CSV: the column with the group (subject, device, …).
-    pub group_col: Option<String>,
-    /// CSV: the columns to use as features; empty means all that are left.
-    pub columns: Vec<String>,
-    /// CSV: columns to leave out.
-    pub drop: Vec<String>,
-    /// Cut every sequence into windows of this many steps.
-    pub window: Option<usize>,
-    /// Steps from one window to the next; the window's length unless given.
-    pub stride: Option<usize>,
-    /// How to understand the labels.
-    pub labels: LabelKind,
-    /// The most bytes to unpack or read; of a folder of recordings, the most of each.
-    pub size_limit: u64,
-    /// Recordings: how they become features; the default of [`Spec`] unless given.
-    pub features: Option<Spec>,
-    /// Recordings: the words that are classes; empty means every folder.
-    pub words: Vec<String>,
-    /// Recordings: clips of other words, as a share of those of `words`; 0.1 unless given.
-    pub unknown_share: Option<f64>,
-    /// Recordings: clips of background noise, likewise.
-    pub silence_share: Option<f64>,
-    /// Recordings: the length that every clip is brought to; 1 unless given.
-    pub clip_seconds: Option<f64>,
-    /// Recordings: go on without those that cannot be read.
-    pub skip_bad: bool,
-    /// Recordings: varied copies of each training clip.
+    /// How to read it.
+    pub data: DataConfig,
+    /// How recordings become features.
+    pub audio: AudioConfig,
+    /// Varied copies of each training clip.
     pub audio_copies: usize,
-    /// Recordings: the least signal-to-noise ratio of a copy, in dB; 0 to `snr_high` 0 is 5 to 25.
+    /// The least signal-to-noise ratio of a copy, in dB; if this and `snr_high` are 0, 5 to 25.
     pub snr_low: f64,
-    /// Recordings: the largest.
+    /// The largest signal-to-noise ratio of a copy, in dB.
     pub snr_high: f64,
-    /// Who is told how far the reading of recordings is.
-    #[serde(skip)]
+    /// Called while recordings are read.
     pub watch: Option<Watch>,
-    /// The model that the data is for, when it is not read to train one.
-    #[serde(skip)]
+    /// The model that the data is for, unless it is read to train one.
     pub expect: Option<Expect>,
-    /// Which column options come from the model's training.
-    #[serde(skip)]
+    /// Which column settings come from the model's training.
     pub inherited: Inherited,
-}
-
-impl Default for Request {
-    fn default() -> Self {
-        Self {
-            source: String::new(),
-            test: None,
-            test_apart: false,
-            data_dir: None,
-            timesteps: None,
-            id_col: None,
-            label_col: None,
-            group_col: None,
-            columns: Vec::new(),
-            drop: Vec::new(),
-            window: None,
-            stride: None,
-            labels: LabelKind::Auto,
-            size_limit: 4 << 30,
-            features: None,
-            words: Vec::new(),
-            unknown_share: None,
-            silence_share: None,
-            clip_seconds: None,
-            skip_bad: false,
-            audio_copies: 0,
-            snr_low: 0.0,
-            snr_high: 0.0,
-            watch: None,
-            expect: None,
-            inherited: Inherited::default(),
-        }
-    }
 }
 
 impl Request {
@@ -200,56 +129,60 @@ impl Request {
         Self { source: source.into(), ..Self::default() }
     }
 
-    /// Refuses options that say nothing on their own.
+    /// The request with some data settings changed.
+    pub fn with_data(mut self, change: impl FnOnce(&mut DataConfig)) -> Self {
+        change(&mut self.data);
+        self
+    }
+
+    /// The request with some audio settings changed.
+    pub fn with_audio(mut self, change: impl FnOnce(&mut AudioConfig)) -> Self {
+        change(&mut self.audio);
+        self
+    }
+
+    /// Refuses settings that have no meaning on their own.
     pub(crate) fn check(&self) -> Result<(), DataError> {
-        match self.stride {
-            Some(stride) if self.window.is_none() => Err(DataError::Option {
-                option: "--stride".into(),
-                problem: format!("{stride} steps between windows need --window N, their length"),
-            }),
+        match self.data.stride {
+            Some(stride) if self.data.window.is_none() => {
+                Err(DataError::Needs { key: "stride", value: stride.to_string(), needs: "window" })
+            }
             _ => Ok(()),
         }
     }
 
-    /// Refuses options about recordings for `file`, which holds none.
+    /// Refuses settings about recordings for `file`, which holds none.
     pub(crate) fn check_no_recordings(&self, file: &str) -> Result<(), DataError> {
-        // A model brings the options that it was trained with.
+        // A model brings the settings that it was trained with.
         if self.expect.is_some() {
             return Ok(());
         }
+        let number = |value: Option<f64>| value.map(|v| v.to_string());
         let given = [
-            ("--words", self.words.first().cloned()),
-            ("--unknown-share", self.unknown_share.map(|v| v.to_string())),
-            ("--silence-share", self.silence_share.map(|v| v.to_string())),
-            ("--clip-seconds", self.clip_seconds.map(|v| v.to_string())),
-            ("--augment audio-copies", (self.audio_copies > 0).then(|| self.audio_copies.to_string())),
+            ("words", self.audio.chosen_words().first().cloned()),
+            ("unknown-share", number(self.audio.unknown_share)),
+            ("silence-share", number(self.audio.silence_share)),
+            ("clip-seconds", number(self.audio.clip_seconds)),
+            ("augment audio-copies", (self.audio_copies > 0).then(|| self.audio_copies.to_string())),
         ];
-        match given.into_iter().find_map(|(option, value)| value.map(|value| (option, value))) {
-            Some((option, value)) => Err(DataError::Option {
-                option: option.into(),
-                problem: format!(
-                    "'{value}' is about a folder of WAV or FLAC files, but {file} is none; leave it out"
-                ),
-            }),
+        match given.into_iter().find_map(|(key, value)| value.map(|value| (key, value))) {
+            Some((key, value)) => Err(DataError::NotRecordings { key, value, file: file.into() }),
             None => Ok(()),
         }
     }
 
-    /// Refuses options about the columns of a table for `file`, which is none.
+    /// Refuses settings about the columns of a table for `file`, which is none.
     pub(crate) fn check_no_columns(&self, file: &str) -> Result<(), DataError> {
-        let own = self.inherited;
+        let (data, own) = (&self.data, self.inherited);
         let given = [
-            ("--id-col", self.id_col.clone().filter(|_| !own.id_col)),
-            ("--label-col", self.label_col.clone().filter(|_| !own.label_col)),
-            ("--group-col", self.group_col.clone().filter(|_| !own.group_col)),
-            ("--columns", self.columns.first().cloned().filter(|_| !own.columns)),
-            ("--drop", self.drop.first().cloned().filter(|_| !own.drop)),
+            ("id-col", data.id_col.as_ref().filter(|_| !own.id_col)),
+            ("label-col", data.label_col.as_ref().filter(|_| !own.label_col)),
+            ("group-col", data.group_col.as_ref().filter(|_| !own.group_col)),
+            ("columns", data.chosen_columns().first().filter(|_| !own.columns)),
+            ("drop", data.dropped_columns().first().filter(|_| !own.drop)),
         ];
-        match given.into_iter().find_map(|(option, value)| value.map(|value| (option, value))) {
-            Some((option, value)) => Err(DataError::Option {
-                option: option.into(),
-                problem: format!("'{value}' names a column of a CSV file, but {file} has none; leave it out"),
-            }),
+        match given.into_iter().find_map(|(key, value)| value.map(|value| (key, value))) {
+            Some((key, value)) => Err(DataError::NotATable { key, value: value.clone(), file: file.into() }),
             None => Ok(()),
         }
     }

@@ -143,15 +143,15 @@ impl Sequences {
 
     /// The same values in `timesteps` steps a sequence, joining or splitting steps.
     pub fn reblocked(mut self, timesteps: usize) -> Result<Self, DataError> {
-        let option = || "--timesteps".to_string();
+        let key = || "timesteps".to_string();
         if timesteps == 0 {
             let problem = "0 steps make no sequence; use 1 or more".into();
-            return Err(DataError::Option { option: option(), problem });
+            return Err(DataError::Setting { key: key(), problem });
         }
         if self.min_steps() != self.max_steps() {
             let (low, high) = (self.min_steps(), self.max_steps());
             let problem = format!("needs sequences of one length, but they have {low} to {high} steps");
-            return Err(DataError::Option { option: option(), problem });
+            return Err(DataError::Setting { key: key(), problem });
         }
         let (steps, dim) = (self.max_steps(), self.dim);
         if !(steps * dim).is_multiple_of(timesteps) || steps == 0 {

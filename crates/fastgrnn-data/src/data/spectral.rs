@@ -71,7 +71,7 @@ impl Spectral {
         background: Option<&Sequences>,
     ) -> Result<(), DataError> {
         let wrong = |option: &str, problem: String| {
-            Err(DataError::Option { option: format!("augment {option}"), problem })
+            Err(DataError::Setting { key: format!("augment {option}"), problem })
         };
         if !self.gain.is_finite() || self.gain < 0.0 {
             return wrong("gain", format!("{} is not a number of nats; use 0 or more", self.gain));

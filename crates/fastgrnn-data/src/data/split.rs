@@ -23,6 +23,42 @@ use fastgrnn_core::rng::{Rng, stream};
 /// Draws of whole groups among which the best is taken.
 const ATTEMPTS: u64 = 64;
 
+/// Why a validation part cannot be split off.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum SplitProblem {
+    /// The share of the validation part makes no sense.
+    #[error("a share of {fraction} is not at least 0 and below 1")]
+    Fraction {
+        /// The share.
+        fraction: f64,
+    },
+    /// A split by groups of data without groups.
+    #[error("no groups are known; name their column with `group-col`")]
+    NoGroups,
+    /// No class has two sequences, one for each part.
+    #[error("no class has two of the {sequences} sequences; add more sequences")]
+    TooFew {
+        /// Sequences of all classes.
+        sequences: usize,
+    },
+    /// Everything belongs to one group or recording.
+    #[error(
+        "all {sequences} sequences belong to one group or recording, which must stay whole; add recordings, or give a test set and `val-split = 0`"
+    )]
+    OneUnit {
+        /// The sequences.
+        sequences: usize,
+    },
+    /// Some class occurs in too few groups or recordings.
+    #[error(
+        "with {units} groups or recordings kept whole, training would lose a class; every class needs at least two of them"
+    )]
+    LosesClass {
+        /// Groups or recordings.
+        units: usize,
+    },
+}
+
 /// Splits `examples` into training and validation indices, both ascending.
 ///
 /// About `fraction` of the sequences go to validation; 0 leaves it empty. A class with at least two
@@ -35,14 +71,14 @@ pub fn validation_split(
 ) -> Result<(Vec<u32>, Vec<u32>), DataError> {
     let n = examples.len();
     if !(0.0..1.0).contains(&fraction) {
-        return fail(format!("a fraction of {fraction} is not between 0 and 1"));
+        return Err(SplitProblem::Fraction { fraction }.into());
     }
     if fraction == 0.0 {
         return Ok(((0..n as u32).collect(), Vec::new()));
     }
     let units = match (by, &examples.group, &examples.recording) {
         (SplitBy::Group, None, _) => {
-            return fail("no groups are known; name their column with --group-col".into());
+            return Err(SplitProblem::NoGroups.into());
         }
         (SplitBy::Group, Some(group), None) => Some(group.clone()),
         (SplitBy::Group, Some(group), Some(recording)) => Some(joined(group, recording)),
@@ -69,10 +105,6 @@ impl Dataset {
     }
 }
 
-fn fail<T>(problem: String) -> Result<T, DataError> {
-    Err(DataError::Split { problem })
-}
-
 fn classes(examples: &Examples) -> Vec<u32> {
     match &examples.y {
         Labels::Class { index, .. } => index.clone(),
@@ -86,8 +118,7 @@ fn stratified(examples: &Examples, fraction: f64, seed: u64) -> Result<Vec<bool>
         members.entry(class).or_default().push(i);
     }
     if !members.values().any(|of_class| of_class.len() > 1) {
-        let n = examples.len();
-        return fail(format!("no class has two of the {n} sequences; add more sequences"));
+        return Err(SplitProblem::TooFew { sequences: examples.len() }.into());
     }
     let mut rng = Rng::keyed(seed, &[stream::SPLIT]);
     let mut chosen = vec![false; examples.len()];
@@ -115,10 +146,7 @@ fn whole_units(examples: &Examples, units: &[u32], fraction: f64, seed: u64) -> 
         counts.entry(unit).or_insert_with(|| vec![0; n_classes])[class as usize] += 1;
     }
     if counts.len() < 2 {
-        return fail(format!(
-            "all {} sequences belong to one group or recording, which must stay whole; add recordings, or give a test set and --val-split 0",
-            examples.len()
-        ));
+        return Err(SplitProblem::OneUnit { sequences: examples.len() }.into());
     }
     let mut total = vec![0; n_classes];
     counts.values().for_each(|count| add(&mut total, count));
@@ -146,10 +174,7 @@ fn whole_units(examples: &Examples, units: &[u32], fraction: f64, seed: u64) -> 
             let chosen: std::collections::BTreeSet<u32> = chosen.into_iter().collect();
             Ok(units.iter().map(|unit| chosen.contains(unit)).collect())
         }
-        _ => fail(format!(
-            "with {} groups or recordings kept whole, training would lose a class; every class needs at least two of them",
-            ids.len()
-        )),
+        _ => Err(SplitProblem::LosesClass { units: ids.len() }.into()),
     }
 }
 
@@ -244,7 +269,7 @@ mod tests {
     fn impossible_splits_say_why() {
         let say = |data: &Examples, by| validation_split(data, by, 0.2, 0).unwrap_err().to_string();
         let plain = examples(&[0, 1], None, None);
-        assert!(say(&plain, SplitBy::Group).contains("--group-col"));
+        assert!(say(&plain, SplitBy::Group).contains("`group-col`"));
         assert!(say(&plain, SplitBy::Stratified).contains("no class has two"));
         let one_group = examples(&[0, 1, 0, 1], Some(vec![4; 4]), None);
         assert!(say(&one_group, SplitBy::Group).contains("one group"));

@@ -89,7 +89,7 @@ pub fn losses(data: &Dataset, path: &Path) -> Result<Vec<String>, DataError> {
         );
     }
     if ending == Ending::Csv && parts().any(|part| part.x.max_steps() == 1) {
-        lost.push("every sequence has one step, so ids never repeat: read it with --id-col id".into());
+        lost.push("every sequence has one step, so ids never repeat: read it with `id-col = id`".into());
     }
     if parts().any(|part| part.ids.is_some()) {
         lost.push("ids of sequences are not written: they are numbered from 0".into());

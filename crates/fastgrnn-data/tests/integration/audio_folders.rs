@@ -118,7 +118,7 @@ fn parts_are_the_same_after_training_as_in_it() {
     let later = |request: &Request| {
         data::load(&Request { expect: Some(expect.clone()), test: None, ..request.clone() }).unwrap()
     };
-    let plain = Request { silence_share: Some(0.0), ..folder.request() };
+    let plain = folder.request().with_audio(|audio| audio.silence_share = Some(0.0));
     let copied = Request { audio_copies: 2, snr_low: 5.0, snr_high: 20.0, ..plain.clone() };
     assert_eq!(named(&data::load(&copied).unwrap()), named(&later(&copied)));
     let apart = Request { test: Some(other.path().into()), test_apart: true, ..plain };
@@ -181,7 +181,7 @@ fn of_a_long_recording_the_loudest_second_is_taken() {
     let loud = found.iter().zip(&expected).skip(64).filter(|(_, b)| **b > 12.0);
     let worst = loud.map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
     assert!(worst < 0.5, "{worst}");
-    let two = data::load(&Request { clip_seconds: Some(2.0), ..folder.request() }).unwrap();
+    let two = data::load(&folder.request().with_audio(|audio| audio.clip_seconds = Some(2.0))).unwrap();
     assert_eq!(two.train.x.max_steps(), 199);
 }
 
@@ -195,8 +195,8 @@ fn a_bad_file_is_named_and_skip_bad_goes_on_with_a_list() {
     let message = folder.problem();
     let is_named = message.contains("text.flac: this is a file that begins with")
         || message.contains("broken.wav: data chunk at byte 36: 32000 bytes are announced, 956 are there");
-    assert!(is_named && message.contains("--skip-bad"), "{message}");
-    let data = data::load(&Request { skip_bad: true, ..folder.request() }).unwrap();
+    assert!(is_named && message.contains("`skip-bad`"), "{message}");
+    let data = data::load(&folder.request().with_data(|data| data.skip_bad = true)).unwrap();
     let clips = |examples: &Examples| names(examples).iter().filter(|name| **name != "silence").count();
     assert_eq!(clips(&data.train) + data.test.as_ref().map_or(0, clips), 12);
     let notes = data.notes.join("\n");
@@ -207,7 +207,7 @@ fn a_bad_file_is_named_and_skip_bad_goes_on_with_a_list() {
         assert!(id.starts_with(name));
     }
     folder.write("_background_noise_/text.wav", b"nor is this");
-    let data = data::load(&Request { skip_bad: true, ..folder.request() }).unwrap();
+    let data = data::load(&folder.request().with_data(|data| data.skip_bad = true)).unwrap();
     assert!(data.notes.join("\n").contains("left out 3 recordings"), "{:?}", data.notes);
 }
 
@@ -215,7 +215,7 @@ fn a_bad_file_is_named_and_skip_bad_goes_on_with_a_list() {
 fn a_folder_of_nothing_but_bad_files_is_refused() {
     let folder = Folder::new();
     folder.write("yes/a.wav", b"x").write("no/b.wav", b"y");
-    let error = data::load(&Request { skip_bad: true, ..folder.request() }).unwrap_err().to_string();
+    let error = data::load(&folder.request().with_data(|data| data.skip_bad = true)).unwrap_err().to_string();
     assert!(error.contains("none of its 2 recordings can be read"), "{error}");
 }
 
@@ -227,7 +227,7 @@ fn folders_of_parts_are_the_parts() {
             folder.words(&[&format!("{part}/yes"), &format!("{part}/no")], n);
         }
         folder.noise("_background_noise_/hum.wav");
-        let data = data::load(&Request { silence_share: Some(0.5), ..folder.request() }).unwrap();
+        let data = data::load(&folder.request().with_audio(|audio| audio.silence_share = Some(0.5))).unwrap();
         assert_eq!(classes(&data), ["no", "yes", "silence"]);
         assert_eq!((data.train.len(), data.test.as_ref().unwrap().len()), (8 + 4 + 4 + 2, 6 + 3));
         let own = data.validation.unwrap();
@@ -282,7 +282,8 @@ fn words_leave_the_others_to_unknown() {
     let folder = Folder::new();
     folder.words(&["yes", "no", "cat", "dog", "tree"], 10).noise("_background_noise_/hum.wav");
     let words = vec!["yes".to_string(), "no".to_string()];
-    let request = Request { words, test: Some(folder.path().into()), ..folder.request() };
+    let request = Request { test: Some(folder.path().into()), ..folder.request() }
+        .with_audio(|audio| audio.words = Some(words));
     let data = data::load(&request).unwrap();
     assert_eq!(classes(&data), ["yes", "no", "silence", "unknown"]);
     // Training and validation each have their own tenths.
@@ -290,10 +291,13 @@ fn words_leave_the_others_to_unknown() {
     assert_eq!(counts(&data.train), expected);
     let expected = BTreeMap::from([("yes", 10), ("no", 10), ("silence", 2), ("unknown", 2)]);
     assert_eq!(counts(data.test.as_ref().unwrap()), expected);
-    let more = Request { unknown_share: Some(1.0), silence_share: Some(0.0), ..request.clone() };
+    let more = request.clone().with_audio(|audio| {
+        audio.unknown_share = Some(1.0);
+        audio.silence_share = Some(0.0);
+    });
     let data = data::load(&more).unwrap();
     assert_eq!(counts(&data.train), BTreeMap::from([("yes", 10), ("no", 10), ("unknown", 20)]));
-    let wrong = Request { words: vec!["maybe".into()], ..request };
+    let wrong = request.with_audio(|audio| audio.words = Some(vec!["maybe".into()]));
     let message = data::load(&wrong).unwrap_err().to_string();
     assert!(message.contains("no folder 'maybe'; folders: cat, dog, no, tree, yes"), "{message}");
 }
@@ -350,8 +354,10 @@ fn windows_of_a_recording_stay_together() {
         folder.write(&format!("beep/{k}.wav"), &tone(16_000, 900.0, 40_000));
     }
     folder.write("beep/short.wav", &tone(16_000, 900.0, 300));
-    let request =
-        Request { window: Some(50), stride: Some(25), test: Some(folder.path().into()), ..folder.request() };
+    let request = Request { test: Some(folder.path().into()), ..folder.request() }.with_data(|data| {
+        data.window = Some(50);
+        data.stride = Some(25);
+    });
     let data = data::load(&request).unwrap();
     assert_eq!((data.train.x.min_steps(), data.train.x.max_steps()), (50, 50));
     let per = |n: usize| (Spec::default().frames(n) - 50) / 25 + 1;
@@ -431,17 +437,29 @@ fn options_without_sense_are_refused() {
     let folder = Folder::new();
     folder.words(&["yes", "no"], 3);
     let problem = |request: Request| data::load(&request).expect_err("it has no sense").to_string();
-    assert!(problem(Request { clip_seconds: Some(0.0), ..folder.request() }).contains("--clip-seconds: 0 s"));
     assert!(
-        problem(Request { clip_seconds: Some(f64::NAN), ..folder.request() }).contains("NaN s is no length")
+        problem(folder.request().with_audio(|audio| audio.clip_seconds = Some(0.0)))
+            .contains("`clip-seconds`: 0 s")
     );
     assert!(
-        problem(Request { unknown_share: Some(-1.0), ..folder.request() }).contains("--unknown-share: -1")
+        problem(folder.request().with_audio(|audio| audio.clip_seconds = Some(f64::NAN)))
+            .contains("NaN s is no length")
     );
-    assert!(problem(Request { label_col: Some("x".into()), ..folder.request() }).contains("--label-col"));
-    assert!(problem(Request { size_limit: 1_000, ..folder.request() }).contains("1000 bytes (--size-limit)"));
+    assert!(
+        problem(folder.request().with_audio(|audio| audio.unknown_share = Some(-1.0)))
+            .contains("`unknown-share`: -1")
+    );
+    assert!(
+        problem(folder.request().with_data(|data| data.label_col = Some("x".into()))).contains("label-col")
+    );
+    assert!(
+        problem(folder.request().with_data(|data| data.size_limit = 1_000))
+            .contains("1000 bytes (`size-limit`)")
+    );
     let words = vec!["yes".to_string()];
-    assert!(problem(Request { words, ..Request::new("digits") }).contains("--words"));
+    assert!(
+        problem(Request::new("digits").with_audio(|audio| audio.words = Some(words))).contains("`words = ")
+    );
 }
 
 #[test]
@@ -466,7 +484,8 @@ fn known_speech_sets_are_read_from_audio() {
     for list in ["testing_list.txt", "validation_list.txt"] {
         std::fs::copy(recordings.join(list), set.join(list)).unwrap();
     }
-    let request = |name: &str| Request { data_dir: Some(folder.path().into()), ..Request::new(name) };
+    let request =
+        |name: &str| Request::new(name).with_data(|data| data.data_dir = Some(folder.path().into()));
     let words = data::load(&request("google30")).unwrap();
     assert_eq!((words.train.len(), words.test.as_ref().unwrap().len()), (30 * 42, 30 * 8));
     assert_eq!((words.validation.unwrap().len(), words.train.classes()), (30 * 8, 30));

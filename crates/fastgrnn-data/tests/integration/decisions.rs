@@ -101,11 +101,11 @@ fn other_features_than_the_models_fail_with_both_lists() {
 #[test]
 fn columns_chosen_by_hand_may_have_other_names_than_the_models() {
     let mut request = for_model(&["x", "y"]);
-    (request.columns, request.inherited.columns) = (strings(&["b", "a"]), false);
+    (request.data.columns, request.inherited.columns) = (Some(strings(&["b", "a"])), false);
     let input = unlabelled("a,b\n1,2\n3,4\n", &request).unwrap();
     assert_eq!(input.x.get(0), [2.0, 1.0, 4.0, 3.0]);
     assert!(has_note(&input.notes, "taken for the model's"), "{:?}", input.notes);
-    request.columns = strings(&["y", "x"]);
+    request.data.columns = Some(strings(&["y", "x"]));
     let error = unlabelled("x,y\n1,2\n", &request).unwrap_err();
     assert!(matches!(error, DataError::Features { .. }), "{error}");
 }
@@ -120,13 +120,12 @@ fn a_sensor_with_axes_x_and_y_can_be_predicted_on() {
 
 #[test]
 fn columns_of_the_training_data_may_be_missing_but_not_those_asked_for_now() {
-    let mut request = Request {
-        id_col: Some("walk".into()),
-        label_col: Some("activity".into()),
-        group_col: Some("who".into()),
-        drop: strings(&["battery"]),
-        ..for_model(&["x", "y"])
-    };
+    let mut request = for_model(&["x", "y"]).with_data(|data| {
+        data.id_col = Some("walk".into());
+        data.label_col = Some("activity".into());
+        data.group_col = Some("who".into());
+        data.drop = Some(strings(&["battery"]));
+    });
     let input = unlabelled("x,y\n1,2\n3,4\n", &request).unwrap();
     assert_eq!((input.x.len(), input.x.max_steps()), (1, 2));
     assert!(has_note(&input.notes, "no column 'walk'"), "{:?}", input.notes);
@@ -139,8 +138,8 @@ fn columns_of_the_training_data_may_be_missing_but_not_those_asked_for_now() {
 fn unlabelled_rows_without_the_label_in_front_keep_their_first_step() {
     let expect = Expect { dim: 1, steps: 3, classes: strings(&["1", "2"]), ..Expect::default() };
     let inherited = Inherited { label_col: true, ..Inherited::default() };
-    let request =
-        Request { expect: Some(expect), inherited, label_col: Some("0".into()), ..Request::default() };
+    let request = Request { expect: Some(expect), inherited, ..Request::default() }
+        .with_data(|data| data.label_col = Some("0".into()));
     let input = unlabelled("5,6,7\n8,9,10\n", &request).unwrap();
     assert_eq!(input.x.get(0), [5.0, 6.0, 7.0]);
     assert!(has_note(&input.notes, "no label"), "{:?}", input.notes);
@@ -280,7 +279,7 @@ fn the_first_row_is_data_when_its_label_looks_like_a_name() {
 fn a_bad_cell_in_the_first_row_is_an_error_and_no_header() {
     let error = csv("1.0,abc,up\n2.0,3.0,down\n4.0,5.0,up\n").unwrap_err().to_string();
     assert!(error.contains("line 1"), "{error}");
-    let request = Request { label_col: Some("2".into()), ..Request::default() };
+    let request = Request::default().with_data(|data| data.label_col = Some("2".into()));
     let error = data::load_bytes("a.csv", b"1.0,abc,up\n2.0,3.0,down\n", &request).unwrap_err();
     assert!(matches!(error, DataError::NotANumber { line: 1, .. }), "{error}");
 }
@@ -288,7 +287,7 @@ fn a_bad_cell_in_the_first_row_is_an_error_and_no_header() {
 #[test]
 fn a_header_that_counts_the_columns_is_recognised_with_a_note() {
     for text in ["0,1,2,label\n5,6,7,u\n8,9,1,v\n", "0,1,2,3\n5.5,6,7,0\n8,9,1,1\n"] {
-        let request = Request { label_col: Some("3".into()), ..Request::default() };
+        let request = Request::default().with_data(|data| data.label_col = Some("3".into()));
         let data = data::load_bytes("a.csv", text.as_bytes(), &request).unwrap();
         assert_eq!((data.train.len(), data.train.x.max_steps()), (2, 3), "{text}");
         assert!(has_note(&data.notes, "first row was taken as the header"), "{:?}", data.notes);
@@ -307,7 +306,7 @@ fn nearly_as_many_classes_as_sequences_are_refused() {
     let error = csv(&format!("a,what\n{rows}")).unwrap_err();
     assert!(matches!(error, DataError::TooManyClasses { classes: 30, n: 30, .. }), "{error}");
     let rows: String = (0..9000).map(|i| format!("{i},{}\n", i % 3000)).collect();
-    let request = Request { labels: data::LabelKind::Class, ..Request::default() };
+    let request = Request::default().with_data(|data| data.labels = data::LabelKind::Class);
     let error = data::load_bytes("a.csv", format!("a,label\n{rows}").as_bytes(), &request).unwrap_err();
     assert!(matches!(error, DataError::TooManyClasses { classes: 3000, .. }), "{error}");
 }
@@ -317,8 +316,8 @@ fn rows_as_sequences_leave_a_note_and_a_time_column_beside_them_is_an_error() {
     let data = csv("a,b,label\n1,2,u\n3,4,v\n").unwrap();
     assert!(has_note(&data.notes, "each row is one sequence of 2 steps"), "{:?}", data.notes);
     let error = csv("time,a,label\n0,2,u\n1,4,v\n").unwrap_err().to_string();
-    assert!(error.contains("--id-col") && error.contains("--drop 'time'"), "{error}");
-    let request = Request { drop: strings(&["time"]), ..Request::default() };
+    assert!(error.contains("`id-col`") && error.contains("`drop = time`"), "{error}");
+    let request = Request::default().with_data(|data| data.drop = Some(strings(&["time"])));
     assert!(data::load_bytes("a.csv", b"time,a,label\n0,2,u\n1,4,v\n", &request).is_ok());
 }
 
@@ -327,7 +326,7 @@ fn two_columns_of_one_name_are_refused_unless_one_is_dropped() {
     let text = b"a,b,a,label\n1,2,3,u\n4,5,6,v\n";
     let error = data::load_bytes("a.csv", text, &Request::default()).unwrap_err();
     assert!(matches!(error, DataError::DuplicateColumn { first: 0, second: 2, .. }), "{error}");
-    let request = Request { drop: strings(&["2"]), ..Request::default() };
+    let request = Request::default().with_data(|data| data.drop = Some(strings(&["2"])));
     assert_eq!(data::load_bytes("a.csv", text, &request).unwrap().train.x.get(0), [1.0, 2.0]);
 }
 
@@ -335,20 +334,20 @@ fn two_columns_of_one_name_are_refused_unless_one_is_dropped() {
 fn options_that_would_be_ignored_are_refused() {
     let some = || Some("x".to_string());
     for request in [
-        Request { columns: strings(&["x"]), ..Request::new("digits") },
-        Request { drop: strings(&["x"]), ..Request::new("digits") },
-        Request { id_col: some(), ..Request::new("digits") },
-        Request { label_col: some(), ..Request::new("digits") },
-        Request { group_col: some(), ..Request::new("digits") },
-        Request { stride: Some(2), ..Request::new("digits") },
+        Request::new("digits").with_data(|data| data.columns = Some(strings(&["x"]))),
+        Request::new("digits").with_data(|data| data.drop = Some(strings(&["x"]))),
+        Request::new("digits").with_data(|data| data.id_col = some()),
+        Request::new("digits").with_data(|data| data.label_col = some()),
+        Request::new("digits").with_data(|data| data.group_col = some()),
+        Request::new("digits").with_data(|data| data.stride = Some(2)),
     ] {
         let error = data::load(&request).unwrap_err();
-        assert!(matches!(error, DataError::Option { .. }), "{error}");
+        assert!(matches!(error, DataError::NotATable { .. } | DataError::Needs { .. }), "{error}");
     }
     let arrays = [("x", npy("|u1", "(1, 1)", &[1])), ("y", npy("|u1", "(1,)", &[1]))];
-    let request = Request { label_col: some(), ..Request::default() };
-    assert!(matches!(load_npz(&arrays, &request), Err(DataError::Option { .. })));
-    let request = Request { label_col: Some("0-1".into()), ..Request::default() };
+    let request = Request::default().with_data(|data| data.label_col = some());
+    assert!(matches!(load_npz(&arrays, &request), Err(DataError::NotATable { .. })));
+    let request = Request::default().with_data(|data| data.label_col = Some("0-1".into()));
     let error = data::load_bytes("a.csv", b"1,2,3\n4,5,6\n", &request).unwrap_err();
     assert!(error.to_string().contains("several columns"), "{error}");
 }
@@ -358,7 +357,7 @@ fn options_that_would_be_ignored_are_refused() {
 #[test]
 fn whole_numbers_in_windows_are_averaged_when_they_are_values() {
     let rows: String = (0..60).map(|i| format!("{i},{}\n", 100 + i)).collect();
-    let request = Request { window: Some(2), ..Request::default() };
+    let request = Request::default().with_data(|data| data.window = Some(2));
     let data = data::load_bytes("a.csv", format!("a,label\n{rows}").as_bytes(), &request).unwrap();
     let Labels::Value { values, .. } = &data.train.y else { panic!("{:?}", data.train.y) };
     assert_eq!(values[0], 100.5);
@@ -370,7 +369,7 @@ fn labels_in_windows_are_of_one_kind_in_all_files_of_a_folder() {
     let dir = tempfile::tempdir().unwrap();
     write(dir.path(), "a.csv", "x,label\n1,1\n2,2\n3,1\n4,4\n");
     write(dir.path(), "b.csv", "x,label\n1,0.5\n2,1.5\n");
-    let data = data::load(&Request { window: Some(2), ..at(dir.path()) }).unwrap();
+    let data = data::load(&at(dir.path()).with_data(|data| data.window = Some(2))).unwrap();
     let Labels::Value { values, .. } = &data.train.y else { panic!("{:?}", data.train.y) };
     assert_eq!(values, &[1.5, 2.5, 1.0]);
 }
@@ -382,7 +381,7 @@ fn one_hot_labels_are_classes_with_a_note() {
     let data = load_npz(&arrays, &Request::default()).unwrap();
     assert_eq!(classes(&data.train), ["1", "0", "2"]);
     assert!(has_note(&data.notes, "single 1"), "{:?}", data.notes);
-    let request = Request { labels: data::LabelKind::Value, ..Request::default() };
+    let request = Request::default().with_data(|data| data.labels = data::LabelKind::Value);
     assert!(matches!(load_npz(&arrays, &request).unwrap().train.y, Labels::Value { width: 3, .. }));
 }
 
@@ -397,7 +396,7 @@ fn npz_classes_name_indices_and_recordings_keep_their_identity() {
     let data = load_npz(&arrays, &Request::default()).unwrap();
     assert_eq!(classes(&data.train), ["up", "no", "up"]);
     assert_eq!(data.train.recording, Some(vec![0, 1, 0]));
-    let data = load_npz(&arrays, &Request { window: Some(1), ..Request::default() }).unwrap();
+    let data = load_npz(&arrays, &Request::default().with_data(|data| data.window = Some(1))).unwrap();
     assert_eq!((data.train.len(), data.train.recording), (6, Some(vec![0, 0, 1, 1, 0, 0])));
     let spelt = [arrays[0].clone(), arrays[1].clone(), ("classes", npy("|S3", "(2,)", b"1.00.0"))];
     assert_eq!(classes(&load_npz(&spelt, &Request::default()).unwrap().train), ["1", "0", "1"]);
@@ -437,9 +436,9 @@ fn steps_of_one() -> Dataset {
 fn sequences_of_one_step_come_back_from_csv_as_the_note_says() {
     let (dir, data) = (tempfile::tempdir().unwrap(), steps_of_one());
     let path = dir.path().join("s.csv");
-    assert!(has_note(&data::losses(&data, &path).unwrap(), "--id-col id"));
+    assert!(has_note(&data::losses(&data, &path).unwrap(), "`id-col = id`"));
     data::write(&data, &path).unwrap();
-    let again = data::load(&Request { id_col: Some("id".into()), ..at(&path) }).unwrap();
+    let again = data::load(&at(&path).with_data(|data| data.id_col = Some("id".into()))).unwrap();
     assert_eq!((&again.train.x, &again.train.y), (&data.train.x, &data.train.y));
 }
 

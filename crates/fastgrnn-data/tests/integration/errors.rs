@@ -126,7 +126,7 @@ fn time_stamps_and_python_objects_are_not_supported_and_say_so() {
     let error = fails("a.npy", &npy("|O", "(2,)", &[]));
     assert!(matches!(&error, DataError::Unsupported { .. }) && error.to_string().contains("objects"));
     assert!(matches!(fails("a.npy", &npy("<c8", "(2,)", &[])), DataError::Unsupported { .. }));
-    assert!(matches!(fails("a.parquet", b"PAR1"), DataError::Unsupported { .. }));
+    assert!(matches!(fails("a.parquet", b"PAR1"), DataError::NoDataFile { .. }));
     let flat = npy("<f4", "(4,)", &floats(&[0.0; 4]));
     assert!(matches!(fails("a.npz", &npz(&[("x", flat)])), DataError::Unsupported { .. }));
 }
@@ -174,11 +174,11 @@ fn values_that_are_not_finite_name_their_place_in_every_format() {
 #[test]
 fn columns_that_are_not_there_are_named_with_those_that_are() {
     for request in [
-        Request { label_col: Some("lable".into()), ..Request::default() },
-        Request { group_col: Some("lable".into()), ..Request::default() },
-        Request { id_col: Some("lable".into()), ..Request::default() },
-        Request { columns: vec!["lable".into()], ..Request::default() },
-        Request { drop: vec!["lable".into()], ..Request::default() },
+        Request::default().with_data(|data| data.label_col = Some("lable".into())),
+        Request::default().with_data(|data| data.group_col = Some("lable".into())),
+        Request::default().with_data(|data| data.id_col = Some("lable".into())),
+        Request::default().with_data(|data| data.columns = Some(vec!["lable".into()])),
+        Request::default().with_data(|data| data.drop = Some(vec!["lable".into()])),
     ] {
         let error = fails_with("a.csv", b"a,label\n1,u\n2,v\n", &request);
         assert!(matches!(error, DataError::UnknownColumn { .. }), "{error}");
@@ -190,7 +190,7 @@ fn columns_that_are_not_there_are_named_with_those_that_are() {
 fn no_labels_says_how_to_name_them() {
     let error = fails("a.csv", b"a,b\n1,2\n3,4\n");
     assert!(matches!(error, DataError::NoLabels { .. }), "{error}");
-    assert!(error.to_string().contains("--label-col"), "{error}");
+    assert!(error.to_string().contains("`label-col`"), "{error}");
     let x = npy("<f4", "(2, 1)", &floats(&[0.0, 1.0]));
     assert!(matches!(fails("a.npz", &npz(&[("x", x.clone())])), DataError::NoLabels { .. }));
     assert!(matches!(fails("x.npy", &x), DataError::NoLabels { .. }));
@@ -282,7 +282,7 @@ fn training_and_test_data_need_the_same_features() {
 #[test]
 fn a_sequence_whose_label_changes_needs_a_window() {
     let error = fails("a.csv", b"id,a,label\n0,1,u\n0,2,v\n1,3,u\n");
-    assert!(error.to_string().contains("--window") && error.to_string().contains("line 3"), "{error}");
+    assert!(error.to_string().contains("`window`") && error.to_string().contains("line 3"), "{error}");
 }
 
 #[test]
@@ -294,10 +294,15 @@ fn an_id_in_two_groups_is_refused() {
 #[test]
 fn windows_that_fit_nowhere_or_make_no_sense_are_refused() {
     let rows = b"a,label\n1,u\n2,v\n";
-    let with = |window, stride| Request { window, stride, ..Request::default() };
+    let with = |window, stride| {
+        Request::default().with_data(|data| {
+            data.window = window;
+            data.stride = stride;
+        })
+    };
     let error = fails_with("a.csv", rows, &with(Some(3), None));
-    assert!(matches!(error, DataError::Empty { .. }) && error.to_string().contains("--window"), "{error}");
-    for (request, option) in [(with(Some(0), None), "--window"), (with(Some(1), Some(0)), "--stride")] {
+    assert!(matches!(error, DataError::Empty { .. }) && error.to_string().contains("`window`"), "{error}");
+    for (request, option) in [(with(Some(0), None), "`window`"), (with(Some(1), Some(0)), "`stride`")] {
         let error = data::load_bytes("a.csv", rows, &request).unwrap_err();
         assert!(error.to_string().contains(option), "{error}");
     }
@@ -306,13 +311,17 @@ fn windows_that_fit_nowhere_or_make_no_sense_are_refused() {
 #[test]
 fn overlapping_windows_are_held_to_the_size_limit() {
     let rows: String = (0..1000).map(|i| format!("{i},{}\n", i % 2)).collect();
-    let request = Request { window: Some(500), stride: Some(1), size_limit: 100_000, ..Request::default() };
+    let request = Request::default().with_data(|data| {
+        data.window = Some(500);
+        data.stride = Some(1);
+        data.size_limit = 100_000;
+    });
     let error = data::load_bytes("a.csv", format!("a,label\n{rows}").as_bytes(), &request).unwrap_err();
-    assert!(error.to_string().contains("--stride") && error.to_string().contains("501"), "{error}");
+    assert!(error.to_string().contains("`stride") && error.to_string().contains("501"), "{error}");
     let series: String = (0..1000).map(|i| format!("{i},")).collect();
     let text = format!("@classLabel true a b\n@data\n{series}0:a\n{series}0:b\n");
     let error = data::load_bytes("a.ts", text.as_bytes(), &request).unwrap_err();
-    assert!(error.to_string().contains("--stride"), "{error}");
+    assert!(error.to_string().contains("`stride"), "{error}");
 }
 
 #[test]
@@ -324,7 +333,7 @@ fn a_line_of_many_values_and_many_empty_dimensions_takes_no_more_memory_than_its
 
 #[test]
 fn more_than_the_size_limit_is_refused_in_every_packing() {
-    let request = Request { size_limit: 10, ..Request::default() };
+    let request = Request::default().with_data(|data| data.size_limit = 10);
     let big = npz(&[("x", npy("<f4", "(2, 3)", &floats(&[0.0; 6])))]);
     for (name, bytes) in [("a.csv", b"a,label\n1,u\n2,v\n".to_vec()), ("a.npz", big)] {
         let error = fails_with(name, &bytes, &request);
@@ -333,7 +342,7 @@ fn more_than_the_size_limit_is_refused_in_every_packing() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("x_TRAIN.csv"), "a,label\n1,u\n2,v\n").unwrap();
     fs::write(dir.path().join("x_TEST.csv"), "a,label\n1,u\n2,v\n").unwrap();
-    let error = data::load(&Request { size_limit: 20, ..at(dir.path()) }).unwrap_err();
+    let error = data::load(&at(dir.path()).with_data(|data| data.size_limit = 20)).unwrap_err();
     assert!(matches!(error, DataError::TooLarge { limit: 20, .. }), "{error}");
 }
 

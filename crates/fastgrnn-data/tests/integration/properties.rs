@@ -1,8 +1,6 @@
 //! Readers under arbitrary bytes, and round trips under arbitrary data.
 
-use fastgrnn_data::data::{
-    self, Dataset, Examples, Expect, Inherited, Labels, Request, Sequences, Suggestions,
-};
+use fastgrnn_data::data::{self, Dataset, Examples, Expect, Inherited, Labels, Request, Sequences};
 use proptest::prelude::*;
 
 /// A name for every reader.
@@ -74,15 +72,21 @@ fn try_all(bytes: &[u8], request: &Request) {
 fn requests() -> Vec<Request> {
     let some = |s: &str| Some(s.to_string());
     vec![
-        Request { size_limit: 1 << 20, ..Request::default() },
-        Request { window: Some(2), stride: Some(1), label_col: some("0"), ..Request::default() },
-        Request { id_col: some("0"), label_col: some("1"), ..Request::default() },
-        Request {
-            timesteps: Some(2),
-            group_col: some("1"),
-            columns: vec!["0-1".into()],
-            ..Request::default()
-        },
+        Request::default().with_data(|data| data.size_limit = 1 << 20),
+        Request::default().with_data(|data| {
+            data.window = Some(2);
+            data.stride = Some(1);
+            data.label_col = some("0");
+        }),
+        Request::default().with_data(|data| {
+            data.id_col = some("0");
+            data.label_col = some("1");
+        }),
+        Request::default().with_data(|data| {
+            data.timesteps = Some(2);
+            data.group_col = some("1");
+            data.columns = Some(vec!["0-1".into()]);
+        }),
     ]
 }
 
@@ -170,7 +174,7 @@ proptest! {
         put("dsa/data/a01/p1/s01.txt".into(), &texts[3]);
         for name in ["har2", "har6", "dsa19"] {
             let data_dir = Some(dir.path().to_path_buf());
-            let _ = data::load(&Request { data_dir, ..Request::new(name) });
+            let _ = data::load(&Request::new(name).with_data(|data| data.data_dir = data_dir));
         }
     }
 
@@ -188,7 +192,7 @@ proptest! {
         let place = at.index(bytes.len());
         bytes[place] = byte;
         let name = path.file_name().unwrap().to_str().unwrap();
-        let request = Request { size_limit: 1 << 20, ..Request::default() };
+        let request = Request::default().with_data(|data| data.size_limit = 1 << 20);
         let _ = data::load_bytes(name, &bytes, &request);
         bytes.truncate(cut.index(bytes.len()));
         let _ = data::load_bytes(name, &bytes, &request);
@@ -207,7 +211,7 @@ proptest! {
         let dir = tempfile::tempdir().unwrap();
         let written = data::write(&original, &dir.path().join(format!("s.{ending}"))).unwrap();
         let id_col = (ending == "csv").then(|| "id".to_string());
-        let again = data::load(&Request { id_col, ..Request::new(written[0].to_str().unwrap()) }).unwrap();
+        let again = data::load(&Request::new(written[0].to_str().unwrap()).with_data(|data| data.id_col = id_col)).unwrap();
         prop_assert_eq!(&again.train.x, &original.train.x);
         prop_assert_eq!(&again.train.y, &original.train.y);
     }
@@ -226,16 +230,5 @@ fn example(lengths: &[usize], dim: usize, values: &[f32], regression: bool) -> D
         let names = vec!["no".to_string(), "yes".to_string()];
         Labels::Class { index: (0..n as u32).map(|i| i % 2).collect(), names }
     };
-    Dataset {
-        name: "example".into(),
-        train: Examples::new(x, y),
-        test: None,
-        notes: Vec::new(),
-        features: None,
-        image: None,
-        validation: None,
-        background: None,
-        audio: None,
-        suggested: Suggestions::default(),
-    }
+    Dataset::new("example", Examples::new(x, y))
 }

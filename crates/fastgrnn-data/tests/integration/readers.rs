@@ -4,9 +4,7 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-use fastgrnn_data::data::{
-    self, Dataset, Examples, Expect, LabelKind, Labels, Request, Sequences, Suggestions,
-};
+use fastgrnn_data::data::{self, Dataset, Examples, Expect, LabelKind, Labels, Request, Sequences};
 
 fn csv(text: &str, request: &Request) -> Dataset {
     data::load_bytes("data.csv", text.as_bytes(), request).unwrap()
@@ -44,14 +42,17 @@ fn a_row_is_a_sequence_unless_something_says_otherwise() {
 
 #[test]
 fn a_row_of_several_features_is_reblocked_by_timesteps() {
-    let request = Request { timesteps: Some(2), ..Request::default() };
+    let request = Request::default().with_data(|data| data.timesteps = Some(2));
     let data = csv("1,2,3,4,a\n5,6,7,8,b\n", &request);
     assert_eq!((data.train.x.max_steps(), data.train.x.dim()), (2, 2));
 }
 
 #[test]
 fn an_id_column_makes_rows_time_steps_even_out_of_order() {
-    let request = Request { id_col: text("walk"), label_col: text("who"), ..Request::default() };
+    let request = Request::default().with_data(|data| {
+        data.id_col = text("walk");
+        data.label_col = text("who");
+    });
     let rows = "walk,who,x,y,z\n7,ann,1,2,3\n9,bob,10,20,30\n7,ann,4,5,6\n9,bob,40,50,60\n9,bob,7,8,9\n";
     let data = csv(rows, &request);
     assert_eq!(data.train.x.get(0), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
@@ -64,7 +65,7 @@ fn an_id_column_makes_rows_time_steps_even_out_of_order() {
 fn a_column_called_id_that_repeats_is_taken_as_the_id_with_a_note() {
     let data = csv("id,label,a\n0,u,1\n0,u,2\n1,v,3\n1,v,4\n", &Request::default());
     assert_eq!((data.train.len(), data.train.x.max_steps()), (2, 2));
-    assert!(data.notes[0].contains("'id'") && data.notes[0].contains("--id-col"));
+    assert!(data.notes[0].contains("'id'") && data.notes[0].contains("`id-col`"));
 }
 
 #[test]
@@ -88,14 +89,14 @@ fn time_columns_are_left_out_with_a_note() {
         let data = csv(&rows, &Request::default());
         assert_eq!(data.features.unwrap(), ["a"], "{name}");
         let note = data.notes.iter().find(|n| n.contains("looks like time")).unwrap();
-        assert!(note.contains(name) && note.contains("--columns"), "{note}");
+        assert!(note.contains(name) && note.contains("`columns`"), "{note}");
     }
 }
 
 #[test]
 fn a_time_column_is_kept_when_it_is_asked_for() {
     let columns = vec!["a".to_string(), "time".to_string()];
-    let request = Request { columns, ..Request::default() };
+    let request = Request::default().with_data(|data| data.columns = Some(columns));
     let data = csv("id,time,a,label\n0,1,5,u\n0,2,6,u\n1,1,7,v\n1,2,8,v\n", &request);
     assert_eq!(data.features.unwrap(), ["a", "time"]);
     assert_eq!(data.train.x.get(0), [5.0, 1.0, 6.0, 2.0]);
@@ -111,14 +112,20 @@ fn names_that_only_contain_time_are_features() {
 #[test]
 fn columns_can_be_dropped_by_name_and_number() {
     let drop = vec!["b".to_string(), "0".to_string()];
-    let request = Request { drop, label_col: text("label"), ..Request::default() };
+    let request = Request::default().with_data(|data| {
+        data.drop = Some(drop);
+        data.label_col = text("label");
+    });
     let data = csv("a,b,c,label\n1,x,3,u\n4,y,6,v\n", &request);
     assert_eq!(data.train.x.get(1), [6.0]);
 }
 
 #[test]
 fn a_file_without_a_header_takes_numbers_for_columns() {
-    let request = Request { label_col: text("0"), columns: vec!["2-3".into()], ..Request::default() };
+    let request = Request::default().with_data(|data| {
+        data.label_col = text("0");
+        data.columns = Some(vec!["2-3".into()]);
+    });
     let data = csv("1,9,2,3\n2,9,4,5\n1,9,6,7\n", &request);
     assert_eq!(classes(&data.train), ["1", "2", "1"]);
     assert_eq!(data.train.x.get(2), [6.0, 7.0]);
@@ -159,9 +166,9 @@ fn whole_numbers_are_classes_in_numeric_order_and_fractions_are_values() {
     assert_eq!((names.as_slice(), index.as_slice()), (&["9".to_string(), "10".into()][..], &[1, 0, 1][..]));
     let data = csv("a,label\n1,0.5\n2,2\n3,1.25\n", &Request::default());
     assert_eq!(values(&data.train), [0.5, 2.0, 1.25]);
-    let request = Request { labels: LabelKind::Value, ..Request::default() };
+    let request = Request::default().with_data(|data| data.labels = LabelKind::Value);
     assert_eq!(values(&csv("a,label\n1,0\n2,1\n", &request).train), [0.0, 1.0]);
-    let request = Request { labels: LabelKind::Class, ..Request::default() };
+    let request = Request::default().with_data(|data| data.labels = LabelKind::Class);
     assert_eq!(classes(&csv("a,label\n1,0.5\n2,1\n", &request).train), ["0.5", "1"]);
 }
 
@@ -170,14 +177,17 @@ fn many_distinct_whole_numbers_are_values_with_a_note() {
     let rows: String = (0..40).map(|i| format!("{i},{}\n", i * 3)).collect();
     let data = csv(&format!("a,label\n{rows}"), &Request::default());
     assert_eq!(values(&data.train)[2], 6.0);
-    assert!(data.notes.iter().any(|n| n.contains("--labels class")), "{:?}", data.notes);
+    assert!(data.notes.iter().any(|n| n.contains("`labels = class`")), "{:?}", data.notes);
 }
 
 #[test]
 fn a_long_recording_is_cut_into_windows_with_majority_labels() {
     let labels = ["a", "a", "a", "b", "b", "b", "b", "a"];
     let rows: String = labels.iter().enumerate().map(|(i, l)| format!("{i},{l}\n")).collect();
-    let request = Request { window: Some(3), stride: Some(2), ..Request::default() };
+    let request = Request::default().with_data(|data| {
+        data.window = Some(3);
+        data.stride = Some(2);
+    });
     let data = csv(&format!("v,label\n{rows}"), &request);
     assert_eq!(data.train.x.get(1), [2.0, 3.0, 4.0]);
     assert_eq!(classes(&data.train), ["a", "b", "b"]);
@@ -187,21 +197,24 @@ fn a_long_recording_is_cut_into_windows_with_majority_labels() {
 
 #[test]
 fn a_tie_within_a_window_goes_to_the_label_that_comes_first() {
-    let request = Request { window: Some(4), ..Request::default() };
+    let request = Request::default().with_data(|data| data.window = Some(4));
     let data = csv("v,label\n1,b\n2,a\n3,a\n4,b\n5,a\n6,a\n7,a\n8,b\n", &request);
     assert_eq!(classes(&data.train), ["b", "a"]);
 }
 
 #[test]
 fn windows_of_values_take_their_mean() {
-    let request = Request { window: Some(2), ..Request::default() };
+    let request = Request::default().with_data(|data| data.window = Some(2));
     let data = csv("v,label\n1,0.5\n2,1.5\n3,2\n4,4\n", &request);
     assert_eq!(values(&data.train), [1.0, 3.0]);
 }
 
 #[test]
 fn windows_never_cross_ids_or_groups() {
-    let request = Request { window: Some(2), stride: Some(1), ..Request::default() };
+    let request = Request::default().with_data(|data| {
+        data.window = Some(2);
+        data.stride = Some(1);
+    });
     let data = csv("v,subject,label\n1,ann,u\n2,ann,u\n3,bob,v\n4,bob,v\n5,ann,u\n6,ann,v\n", &request);
     let cut: Vec<&[f32]> = (0..3).map(|i| data.train.x.get(i)).collect();
     assert_eq!(cut, [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]);
@@ -211,7 +224,7 @@ fn windows_never_cross_ids_or_groups() {
 
 #[test]
 fn recordings_shorter_than_the_window_are_left_out_with_a_note() {
-    let request = Request { window: Some(2), ..Request::default() };
+    let request = Request::default().with_data(|data| data.window = Some(2));
     let data = csv("id,v,label\n0,1,u\n0,2,u\n1,3,v\n2,4,v\n2,5,v\n", &request);
     assert_eq!(data.train.len(), 2);
     assert!(data.notes.iter().any(|n| n.contains("1 of 3 recordings")), "{:?}", data.notes);
@@ -258,7 +271,7 @@ fn windows_of_a_file_in_a_class_folder_share_its_recording() {
     write(dir.path(), "walk/a.csv", b"1\n2\n3\n4\n");
     write(dir.path(), "walk/short.csv", b"1\n");
     write(dir.path(), "run/b.csv", b"5\n6\n7\n8\n");
-    let data = data::load(&Request { window: Some(2), ..at(dir.path()) }).unwrap();
+    let data = data::load(&at(dir.path()).with_data(|data| data.window = Some(2))).unwrap();
     assert_eq!(data.train.recording, Some(vec![0, 0, 1, 1]));
     assert_eq!(classes(&data.train), ["run", "run", "walk", "walk"]);
     assert!(data.notes[0].contains("short.csv"), "{:?}", data.notes);
@@ -423,7 +436,7 @@ fn idx_images_find_their_labels_by_name() {
 
 #[test]
 fn any_format_can_be_cut_into_windows() {
-    let request = Request { window: Some(1), ..Request::default() };
+    let request = Request::default().with_data(|data| data.window = Some(1));
     let data = data::load_bytes("S.ts", TS.as_bytes(), &request).unwrap();
     assert_eq!(data.train.recording, Some(vec![0, 0, 0, 1, 1]));
     assert_eq!(classes(&data.train), ["yes", "yes", "yes", "no", "no"]);
@@ -475,18 +488,8 @@ fn small(lengths: [usize; 3], test: bool) -> Dataset {
         examples.group = Some(vec![0, 0, 1]);
         examples
     };
-    Dataset {
-        name: "small".into(),
-        train: examples(),
-        test: test.then(examples),
-        notes: Vec::new(),
-        features: Some(vec!["left".into(), "right, far".into()]),
-        image: None,
-        validation: None,
-        background: None,
-        audio: None,
-        suggested: Suggestions::default(),
-    }
+    let features = Some(vec!["left".into(), "right, far".into()]);
+    Dataset { test: test.then(examples), ..Dataset::new("small", examples()).with_features(features) }
 }
 
 #[test]
@@ -519,7 +522,7 @@ fn every_written_format_reads_back_the_same() {
 #[test]
 fn windows_written_to_npz_still_know_their_recording() {
     let dir = tempfile::tempdir().unwrap();
-    let request = Request { window: Some(1), ..Request::default() };
+    let request = Request::default().with_data(|data| data.window = Some(1));
     let data = data::load_bytes("S.ts", TS.as_bytes(), &request).unwrap();
     data::write(&data, &dir.path().join("s.npz")).unwrap();
     assert_eq!(data::load(&at(dir.path())).unwrap().train.recording, data.train.recording);

@@ -2,21 +2,44 @@
 
 use super::{Board, CodeForm, Estimate, Footprint};
 use fastgrnn_core::format::{count, number};
+use fastgrnn_core::settings::{Choice, Group};
+use fastgrnn_core::{choice_setting, settings};
 
-/// Limits on what a network may take on a board.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Limits {
-    /// A board whose memory it must fit.
-    pub fit: Option<Board>,
-    /// The board whose code and clock the limits below refer to, if it is not already named by `fit`.
-    pub board: Option<Board>,
-    /// Most bytes of flash: tables and code.
-    pub max_flash: Option<usize>,
-    /// Most bytes of RAM, stack included.
-    pub max_ram: Option<usize>,
-    /// Most milliseconds of a whole sequence and its decision.
-    pub max_ms: Option<f64>,
+settings! {
+    /// What the integer model may need on a board.
+    "Limits", LimitsRecipe => Limits {
+        /// Board whose flash and RAM the integer model must fit; turns quantize on and keeps hidden small enough
+        fit: Board = optional, local;
+        /// Board whose code and clock max-flash, max-ram and max-ms refer to
+        board: Board = optional("the board of fit, else the one that needs most"), local;
+        /// Largest number of bytes of flash for the integer model and its code, as estimated from its shape
+        max_flash: usize = optional, value("BYTES"), local;
+        /// Largest number of bytes of RAM, including the stack, as estimated from the shape
+        max_ram: usize = optional, value("BYTES"), local;
+        /// Largest number of milliseconds for a whole inference: all time steps of the longest sequence and the decision; needs board or fit
+        max_ms: f64 = optional, value("MS"), local;
+    }
 }
+
+impl Copy for Limits {}
+
+impl Default for Limits {
+    fn default() -> Self {
+        LimitsRecipe::default().complete().expect("every limit is optional")
+    }
+}
+
+impl Choice for Board {
+    fn all() -> Vec<Self> {
+        Self::ALL.to_vec()
+    }
+
+    fn choice_name(self) -> &'static str {
+        self.id()
+    }
+}
+
+choice_setting!(Board);
 
 /// Why limits are invalid.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

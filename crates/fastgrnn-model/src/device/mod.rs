@@ -33,4 +33,4 @@ pub use info::{
     BoardInfo, Compiler, Core, Emulator, FlashBuffer, FlashTiming, MemoryMap, Overhead, QemuMachine,
     QemuSystem, Toolchain,
 };
-pub use limits::{Limits, LimitsError};
+pub use limits::{Limits, LimitsError, LimitsRecipe};

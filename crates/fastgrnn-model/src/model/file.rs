@@ -1,6 +1,7 @@
 //! Models as safetensors files.
 
 use super::{Decision, Model, ModelError, ModelProblem, Task};
+use crate::settings::ModelRecipe;
 use fastgrnn_core::files::write_atomic;
 use fastgrnn_core::net::{InitialState, Loss, MAX_LAYERS, MAX_SIZE, Network, Readout, View};
 use fastgrnn_data::data::{Normalize, Normalizer};
@@ -9,7 +10,7 @@ use safetensors::tensor::{Dtype, TensorView};
 use safetensors::{SafeTensors, serialize};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
@@ -57,7 +58,7 @@ struct Metadata {
     audio: Option<Spec>,
     dataset: String,
     steps: usize,
-    recipe: Map<String, Value>,
+    recipe: ModelRecipe,
     /// The positive class and its threshold, of a model that has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     decision: Option<Decision>,

@@ -24,6 +24,7 @@ mod predict;
 mod scorer;
 mod size;
 mod threshold;
+mod usage;
 
 pub use decision::{Cut, Decision, best_cut, threshold};
 pub use error::{ModelError, ModelProblem};
@@ -33,12 +34,13 @@ pub use file::{
 pub use predict::Predictions;
 pub use scorer::Scorer;
 pub(crate) use size::kept_bytes;
-pub use size::{Sizes, paper_way};
+pub use size::{Sizes, bytes_as_in_paper};
+pub use usage::{DataPart, PartError};
 
+use crate::settings::ModelRecipe;
 use fastgrnn_core::net::{InitialState, Loss, Network};
 use fastgrnn_data::data::Normalizer;
 use fastgrnn_data::features::Spec;
-use serde_json::{Map, Value};
 
 /// What the outputs mean.
 #[derive(Clone, Debug, PartialEq)]
@@ -85,8 +87,8 @@ pub struct Model {
     pub dataset: String,
     /// Steps of the longest training sequence.
     pub steps: usize,
-    /// The resolved recipe, without paths.
-    pub recipe: Map<String, Value>,
+    /// The settings it was trained with, without paths.
+    pub recipe: ModelRecipe,
 }
 
 impl Model {
@@ -109,7 +111,7 @@ impl Model {
             audio: None,
             dataset: String::new(),
             steps: 0,
-            recipe: Map::new(),
+            recipe: ModelRecipe::default(),
         }
     }
 

@@ -7,7 +7,7 @@ use fastgrnn_data::features::Tables;
 use fastgrnn_runtime::float;
 use serde::Serialize;
 
-/// Bytes of a device image; all but `paper_way` and `front_end` add up to `total`.
+/// Bytes of a device image; all but `bytes_as_in_paper` and `front_end` add up to `total`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Sizes {
     /// The image.
@@ -26,8 +26,8 @@ pub struct Sizes {
     pub table: usize,
     /// Magic, version, sizes, codes, check sum.
     pub header: usize,
-    /// The same model as the paper counts it: see [`paper_way`].
-    pub paper_way: usize,
+    /// The same model as the paper counts it: see [`bytes_as_in_paper`].
+    pub bytes_as_in_paper: usize,
     /// Tables of the front end that makes features from sound, beside the image.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub front_end: Option<usize>,
@@ -61,7 +61,7 @@ impl Model {
             weights: of(|v| v.role == Role::Weight && !is_head(v)),
             biases: of(|v| v.role != Role::Weight && !is_head(v)),
             head: of(is_head),
-            paper_way: paper_way(&self.network, &self.params),
+            bytes_as_in_paper: bytes_as_in_paper(&self.network, &self.params),
             front_end: self.front_end_bytes(),
             ..Sizes::default()
         }
@@ -122,7 +122,7 @@ pub(crate) fn kept_bytes(entries: usize, kept: usize, width: usize) -> usize {
 
 /// Bytes of a float network as the paper counts them: 4 for a value, and 4 for its index where at
 /// most half of a matrix is kept.
-pub fn paper_way(network: &Network, params: &[f32]) -> usize {
+pub fn bytes_as_in_paper(network: &Network, params: &[f32]) -> usize {
     let views = network.layout();
     let of = |view: &View| {
         let values = &params[view.range()];

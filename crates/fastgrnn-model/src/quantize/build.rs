@@ -31,9 +31,9 @@ impl Default for Options {
 }
 
 /// Most products that are added up.
-const MOST_TERMS: usize = 511;
+pub const MOST_TERMS: usize = 511;
 /// Most layers of an integer model on the host.
-pub(super) const MAX_LAYERS: usize = 8;
+pub(super) const MAX_INTEGER_LAYERS: usize = 8;
 /// The largest 16-bit number.
 const MOST: f32 = 32_767.0;
 /// A matrix whose largest weight is below this has fewer than 4 bits on the finest grid.
@@ -98,8 +98,8 @@ pub fn check_form(net: &Network, normalize: Normalize, initial: &InitialState) -
     if *initial == InitialState::Random {
         return Err(QuantizeError::RandomState);
     }
-    if net.layers.len() > MAX_LAYERS {
-        return Err(QuantizeError::Layers { found: net.layers.len(), most: MAX_LAYERS });
+    if net.layers.len() > MAX_INTEGER_LAYERS {
+        return Err(QuantizeError::Layers { found: net.layers.len(), most: MAX_INTEGER_LAYERS });
     }
     let sizes = net.layers.iter().flat_map(|c| [("an input", c.input), ("a number of units", c.hidden)]);
     for (what, found) in sizes.chain([("a number of outputs", net.outputs)]) {

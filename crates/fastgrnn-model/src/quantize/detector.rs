@@ -66,7 +66,7 @@ enum ResetForm {
 pub enum DetectorProblem {
     /// A model of numbers, or one whose classes are all called silence, unknown and the like.
     #[error(
-        "none of the model's classes ({}) is a keyword; name the classes to detect with --keywords",
+        "none of the model's classes ({}) is a keyword; name the classes to detect (`keywords`)",
         listed(.labels)
     )]
     NoKeyword {

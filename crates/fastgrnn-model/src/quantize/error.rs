@@ -19,7 +19,7 @@ pub enum QuantizeError {
         expected: usize,
     },
     /// One `lsb` or one a feature.
-    #[error("{found} values of --input-lsb for {expected} features; give one value, or one for each feature")]
+    #[error("{found} values of `input-lsb` for {expected} features; give one value, or one for each feature")]
     LsbCount {
         /// Values given.
         found: usize,
@@ -27,7 +27,7 @@ pub enum QuantizeError {
         expected: usize,
     },
     /// A count must be worth something.
-    #[error("--input-lsb {value} of feature {feature}: what one count is worth must be a positive number")]
+    #[error("`input-lsb = {value}` of feature {feature}: what one count is worth must be a positive number")]
     Lsb {
         /// The feature, from 0.
         feature: usize,
@@ -36,7 +36,7 @@ pub enum QuantizeError {
     },
     /// Data that 16-bit counts cannot hold.
     #[error(
-        "feature {feature} reaches {largest} in the calibration data: {counts:.0} counts of --input-lsb {lsb}, \
+        "feature {feature} reaches {largest} in the calibration data: {counts:.0} counts of `input-lsb = {lsb}`, \
          but counts have 16 bits (at most 32767); use at least {least:.2e}"
     )]
     TooManyCounts {
@@ -53,7 +53,7 @@ pub enum QuantizeError {
     },
     /// Data that counts cannot tell apart.
     #[error(
-        "feature {feature} lies between {low} and {high}, which is only {counts:.2} counts of --input-lsb {lsb}: \
+        "feature {feature} lies between {low} and {high}, which is only {counts:.2} counts of `input-lsb = {lsb}`: \
          give what one count of the sensor is worth in the data's units, or leave it out"
     )]
     TooFewCounts {
@@ -71,8 +71,8 @@ pub enum QuantizeError {
     /// A count that moves the input by far too much or too little.
     #[error(
         "one count of feature {feature} ({lsb} in the data's units) moves the network's input by {worth:.2e}, \
-         beyond what a factor of 14 bits can do beside the other features; give another --input-lsb, \
-         or train with --normalize per-feature"
+         beyond what a factor of 14 bits can do beside the other features; give another `input-lsb`, \
+         or train with `normalize = per-feature`"
     )]
     Worth {
         /// The feature, from 0.
@@ -96,7 +96,7 @@ pub enum QuantizeError {
     /// Weights that bytes cannot hold.
     #[error(
         "the largest weight of {name} is {largest:.2e}, too small for bytes: its input must be very large; \
-         train with --normalize per-feature"
+         train with `normalize = per-feature`"
     )]
     Vanishing {
         /// The matrix.
@@ -119,18 +119,18 @@ pub enum QuantizeError {
     },
     /// Normalisation that depends on the time step.
     #[error(
-        "the model normalises every time step by itself, which no stream can do; train with --normalize per-feature"
+        "the model normalises every time step by itself, which no stream can do; train with `normalize = per-feature`"
     )]
     PerCoordinate,
     /// A state drawn at random for each sequence.
     #[error(
-        "the model starts from random states; an integer model needs a fixed one: train with --initial-state zero"
+        "the model starts from random states; an integer model needs a fixed one: train with `initial-state = zero`"
     )]
     RandomState,
     /// A gate that integers cannot compute in this cell.
     #[error(
         "a {cell} with {gate} gates has no integer arithmetic (see docs/integer-arithmetic.md); \
-         train with --gate sigmoid, quantSigm or quantSigm4"
+         train with the `gate` sigmoid, quantSigm or quantSigm4"
     )]
     Gate {
         /// The cell.

@@ -22,7 +22,7 @@ mod size;
 mod threshold;
 
 pub use analytic::{image_bytes, kept_entries};
-pub use build::Options;
+pub use build::{MOST_TERMS, Options};
 pub use build::{check_form, check_lsb};
 pub use detector::{Detector, DetectorProblem, REST, Reset};
 pub use engine::{IntegerEngine, IntegerScores};

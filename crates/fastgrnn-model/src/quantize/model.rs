@@ -1,6 +1,6 @@
 //! A model that computes in integers, with everything needed to use it.
 
-use super::build::{MAX_LAYERS, build};
+use super::build::{MAX_INTEGER_LAYERS, build};
 use super::{Detector, DetectorProblem, IntegerNetwork, Options, QuantizeError, Saturations};
 use crate::model::{Model, ModelError, Predictions, Scorer};
 use fastgrnn_core::metrics::Evaluation;
@@ -9,7 +9,7 @@ use fastgrnn_data::features;
 use fastgrnn_runtime::int;
 
 /// The runtime's view of an image, with room for as many layers as the host takes.
-pub type HostModel<'a> = int::Model<'a, MAX_LAYERS>;
+pub type HostModel<'a> = int::Model<'a, MAX_INTEGER_LAYERS>;
 
 /// An integer network and what is known about it.
 #[derive(Clone, Debug, PartialEq)]

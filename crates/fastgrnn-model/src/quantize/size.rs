@@ -27,7 +27,7 @@ impl IntegerModel {
         sizes.table = if view.has_table() { 2 * TABLE_LEN } else { 0 };
         let counted = sizes.weights + sizes.indices + sizes.scales + sizes.biases + sizes.head + sizes.table;
         sizes.header = sizes.total - counted;
-        sizes.paper_way = self.network.paper_way();
+        sizes.bytes_as_in_paper = self.network.bytes_as_in_paper();
         sizes.front_end = self.model.front_end_bytes();
         sizes
     }
@@ -51,7 +51,7 @@ impl IntegerModel {
 }
 
 impl IntegerNetwork {
-    fn paper_way(&self) -> usize {
+    fn bytes_as_in_paper(&self) -> usize {
         let matrices = self.layers.iter().flat_map(|l| l.w.matrices().chain(l.u.matrices()));
         let weights: usize = matrices.map(|m| kept_bytes(m.entries.len(), m.nonzero(), 1)).sum();
         let others = self.layers.iter().map(|l| {

@@ -121,7 +121,7 @@ fn sizes_add_up_to_the_image() {
             assert_eq!(s.total, integer.image().len());
             // Magic to outputs' meaning; a layer's codes and sizes; a byte a matrix.
             assert_eq!(s.header, 15 + 10 + 5, "{kind}");
-            assert!(s.indices > 0 && s.paper_way < s.total);
+            assert!(s.indices > 0 && s.bytes_as_in_paper < s.total);
         }
     }
 }

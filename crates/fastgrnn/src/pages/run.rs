@@ -30,7 +30,7 @@ pub fn run_report(
         curves: records.iter().map(curve).collect(),
         confusion: chosen.and_then(confusion),
         tensors: tensors(model),
-        equation: config.cell.declaration().equation.split("; ").map(str::to_owned).collect(),
+        equation: config.network.cell.declaration().equation.split("; ").map(str::to_owned).collect(),
         config: config.to_toml(),
         command: command.to_owned(),
         notes: data.notes.clone(),

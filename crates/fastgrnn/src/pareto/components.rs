@@ -18,7 +18,7 @@ pub struct Component {
 /// ```
 /// use fastgrnn::pareto::components;
 /// use fastgrnn::train::Recipe;
-/// let text = "rank-u = 8\nsparsity-u = 0.5\nquantize = true";
+/// let text = "rank-u = 8\nkeep-u = 0.5\nquantize = true";
 /// let recipe = Recipe::from_toml_str(text, "example.toml")?;
 /// let names: Vec<&str> = components(&recipe)?.iter().map(|c| c.name).collect();
 /// assert_eq!(names, ["full-rank", "low-rank", "sparse", "integer"]);
@@ -28,18 +28,22 @@ pub fn components(recipe: &Recipe) -> Result<Vec<Component>, ParetoError> {
     let mut rows: Vec<Component> = Vec::new();
     let mut rest = recipe.clone();
     let mut add = |name: &'static str, recipe: &Recipe| rows.push(Component { name, recipe: recipe.clone() });
-    if rest.quantize == Some(true) {
+    if rest.quantization.quantize == Some(true) {
         add("integer", &rest);
-        (rest.quantize, rest.input_lsb, rest.stages) = (None, None, None);
+        (rest.quantization.quantize, rest.quantization.input_lsb, rest.training.stages) = (None, None, None);
     }
-    if [rest.sparsity_w, rest.sparsity_u, rest.sparsity_head].iter().flatten().any(|&kept| kept < 1.0) {
+    if [rest.sparsity.keep_w, rest.sparsity.keep_u, rest.sparsity.keep_head]
+        .iter()
+        .flatten()
+        .any(|&kept| kept < 1.0)
+    {
         add("sparse", &rest);
-        (rest.sparsity_w, rest.sparsity_u, rest.sparsity_head) = (None, None, None);
-        rest.stages = None;
+        (rest.sparsity.keep_w, rest.sparsity.keep_u, rest.sparsity.keep_head) = (None, None, None);
+        rest.training.stages = None;
     }
-    if [rest.rank_w, rest.rank_u].iter().flatten().any(|&rank| rank != Rank::Full) {
+    if [rest.network.rank_w, rest.network.rank_u].iter().flatten().any(|&rank| rank != Rank::Full) {
         add("low-rank", &rest);
-        (rest.rank_w, rest.rank_u) = (None, None);
+        (rest.network.rank_w, rest.network.rank_u) = (None, None);
     }
     if rows.is_empty() {
         return Err(ParetoError::NoComponents);
@@ -60,17 +64,21 @@ mod tests {
             components(&recipe).map(|rows| rows.iter().map(|c| c.name).collect::<Vec<_>>())
         };
         assert_eq!(of("quantize = true").unwrap(), ["full-rank", "integer"]);
-        assert_eq!(of("rank-w = 3\nsparsity-w = 1.0").unwrap(), ["full-rank", "low-rank"]);
+        assert_eq!(of("rank-w = 3\nkeep-w = 1.0").unwrap(), ["full-rank", "low-rank"]);
         assert!(matches!(of("hidden = 8"), Err(ParetoError::NoComponents)));
     }
 
     #[test]
     fn only_the_last_row_trains_for_integers() {
-        let text = "quantize = true\ninput-lsb = [0.5]\nsparsity-u = 0.5\n\
+        let text = "quantize = true\ninput-lsb = [0.5]\nkeep-u = 0.5\n\
                     stages = \"dense:1/3,project:1/3,quantized:1/3\"";
         let rows = components(&Recipe::from_toml_str(text, "r.toml").unwrap()).unwrap();
         let (last, others) = rows.split_last().unwrap();
-        assert!(last.recipe.stages.is_some() && last.recipe.input_lsb.is_some());
-        assert!(others.iter().all(|c| c.recipe.stages.is_none() && c.recipe.input_lsb.is_none()));
+        assert!(last.recipe.training.stages.is_some() && last.recipe.quantization.input_lsb.is_some());
+        assert!(
+            others
+                .iter()
+                .all(|c| c.recipe.training.stages.is_none() && c.recipe.quantization.input_lsb.is_none())
+        );
     }
 }

@@ -5,6 +5,7 @@ use crate::train::{Config, ConfigError, Rank, Recipe};
 use fastgrnn_core::cells::{Cell, CellKind};
 use fastgrnn_core::net::Network;
 use fastgrnn_data::data::Dataset;
+use fastgrnn_model::device::LimitsRecipe;
 use fastgrnn_model::quantize::{check_form, image_bytes, kept_entries};
 
 /// What to try. For each budget, cell, low-rank share and kept fraction there is one network: the
@@ -45,7 +46,7 @@ const LEAST_UNITS: usize = 2;
 pub fn grid(recipe: &Recipe, data: &Dataset, grid: &Grid) -> Result<Plan, ParetoError> {
     check(recipe, grid)?;
     recipe.limits().check().map_err(ConfigError::from)?;
-    let own = [recipe.cell.unwrap_or(CellKind::FastGrnn)];
+    let own = [recipe.network.cell.unwrap_or(CellKind::FastGrnn)];
     let cells = if grid.cells.is_empty() { &own[..] } else { &grid.cells };
     let mut budgets = grid.budgets.clone();
     budgets.sort_unstable();
@@ -79,12 +80,12 @@ fn check(recipe: &Recipe, grid: &Grid) -> Result<(), ParetoError> {
     if grid.budgets.is_empty() {
         return Err(ParetoError::NoBudget);
     }
-    for (key, values) in [("--rank-shares", &grid.rank_shares), ("--kept", &grid.kept)] {
+    for (key, values) in [("rank-shares", &grid.rank_shares), ("kept", &grid.kept)] {
         if let Some(&value) = values.iter().find(|v| !(**v > 0.0 && **v <= 1.0)) {
             return Err(ParetoError::Fraction { key, value });
         }
     }
-    match recipe.val_split {
+    match recipe.preparation.val_split {
         Some(share) if share <= 0.0 => Err(ParetoError::NoValidation),
         _ => Ok(()),
     }
@@ -94,19 +95,19 @@ fn check(recipe: &Recipe, grid: &Grid) -> Result<(), ParetoError> {
 ///
 /// ```
 /// use fastgrnn::{pareto, train::Recipe};
-/// let recipe = Recipe { hidden: Some(32), seeds: Some(3), ..Recipe::default() };
+/// let recipe = Recipe::default().with(|r| { r.network.hidden = Some(32); r.training.seeds = Some(3); });
 /// assert_eq!(pareto::decided(&recipe), ["hidden"]);
 /// ```
 pub fn decided(recipe: &Recipe) -> Vec<&'static str> {
     let keys = [
-        ("hidden", recipe.hidden.is_some()),
-        ("rank-w", recipe.rank_w.is_some()),
-        ("rank-u", recipe.rank_u.is_some()),
-        ("form-w", recipe.form_w.is_some()),
-        ("form-u", recipe.form_u.is_some()),
-        ("sparsity-w", recipe.sparsity_w.is_some()),
-        ("sparsity-u", recipe.sparsity_u.is_some()),
-        ("quantize", recipe.quantize == Some(false)),
+        ("hidden", recipe.network.hidden.is_some()),
+        ("rank-w", recipe.network.rank_w.is_some()),
+        ("rank-u", recipe.network.rank_u.is_some()),
+        ("form-w", recipe.network.form_w.is_some()),
+        ("form-u", recipe.network.form_u.is_some()),
+        ("keep-w", recipe.sparsity.keep_w.is_some()),
+        ("keep-u", recipe.sparsity.keep_u.is_some()),
+        ("quantize", recipe.quantization.quantize == Some(false)),
     ];
     keys.into_iter().filter_map(|(key, given)| given.then_some(key)).collect()
 }
@@ -129,8 +130,7 @@ impl Family {
     ) -> Result<Option<Candidate>, ParetoError> {
         let mut largest = None;
         // One resolved configuration stands for all: only sizes differ. Limits are held below.
-        let unlimited =
-            Recipe { fit: None, board: None, max_flash: None, max_ram: None, max_ms: None, ..recipe.clone() };
+        let unlimited = recipe.clone().with(|r| r.limits = LimitsRecipe::default());
         let mut config = self.recipe(&unlimited, data, LEAST_UNITS).resolve(data)?;
         let (limits, steps) = (recipe.limits(), data.train.x.max_steps());
         for hidden in LEAST_UNITS..=MOST_UNITS {
@@ -140,7 +140,11 @@ impl Family {
             if bytes > budget {
                 continue;
             }
-            let form = check_form(&config.network(data), config.normalize, &config.initial_state);
+            let form = check_form(
+                &config.network(data),
+                config.preparation.normalize,
+                &config.parameters.initial_state,
+            );
             if form.is_ok() && self.is_of_its_own(&config) && limits.allow(&config.footprint(data), steps) {
                 largest = Some((hidden, bytes));
             }
@@ -153,34 +157,34 @@ impl Family {
     /// The recipe of the member with this many units.
     fn recipe(&self, base: &Recipe, data: &Dataset, hidden: usize) -> Recipe {
         let (rank_w, rank_u) = self.ranks(data, hidden);
-        let mut recipe = Recipe {
-            cell: Some(self.cell),
-            hidden: Some(hidden),
-            rank_w: Some(rank_w),
-            rank_u: Some(rank_u),
-            sparsity_w: Some(self.kept),
-            sparsity_u: self.cell.declaration().reads_state.then_some(self.kept),
-            quantize: Some(true),
-            ..base.clone()
-        };
-        if base.cell.unwrap_or(CellKind::FastGrnn) != self.cell {
-            (recipe.alpha, recipe.beta, recipe.zeta, recipe.nu) = (None, None, None, None);
+        let mut recipe = base.clone().with(|r| {
+            r.network.cell = Some(self.cell);
+            r.network.hidden = Some(hidden);
+            r.network.rank_w = Some(rank_w);
+            r.network.rank_u = Some(rank_u);
+            r.sparsity.keep_w = Some(self.kept);
+            r.sparsity.keep_u = self.cell.declaration().reads_state.then_some(self.kept);
+            r.quantization.quantize = Some(true);
+        });
+        if base.network.cell.unwrap_or(CellKind::FastGrnn) != self.cell {
+            (recipe.parameters.alpha, recipe.parameters.beta, recipe.parameters.zeta, recipe.parameters.nu) =
+                (None, None, None, None);
             if !self.cell.declaration().gated() {
-                recipe.gate = None;
+                recipe.network.gate = None;
             }
         }
         // Stages that were written for sparse matrices do not fit dense ones, nor the other way.
         let sparse = |w: Option<f64>, u: Option<f64>| w.unwrap_or(1.0).min(u.unwrap_or(1.0)) < 1.0;
-        let was = sparse(base.sparsity_w, base.sparsity_u);
-        if was != (self.kept < 1.0) || base.quantize != Some(true) {
-            recipe.stages = None;
+        let was = sparse(base.sparsity.keep_w, base.sparsity.keep_u);
+        if was != (self.kept < 1.0) || base.quantization.quantize != Some(true) {
+            recipe.training.stages = None;
         }
         recipe
     }
 
     fn resize(&self, config: &mut Config, data: &Dataset, hidden: usize) {
-        config.hidden = hidden;
-        (config.rank_w, config.rank_u) = self.ranks(data, hidden);
+        config.network.hidden = hidden;
+        (config.network.rank_w, config.network.rank_u) = self.ranks(data, hidden);
     }
 
     /// Ranks whose factors have about the family's share of the full matrix's entries; full where
@@ -202,14 +206,15 @@ impl Family {
 
     /// Whether the low rank is one: a share that leaves U full is another family's member.
     fn is_of_its_own(&self, config: &Config) -> bool {
-        let of_u = self.cell.declaration().reads_state;
-        self.share == 1.0 || if of_u { config.rank_u } else { config.rank_w } != Rank::Full
+        let rank =
+            if self.cell.declaration().reads_state { config.network.rank_u } else { config.network.rank_w };
+        self.share == 1.0 || rank != Rank::Full
     }
 
     fn bytes(&self, config: &Config, data: &Dataset) -> usize {
         let network: Network = config.network(data);
         image_bytes(&network, |view| {
-            let kept = if view.name.starts_with("head.") { config.sparsity_head } else { self.kept };
+            let kept = if view.name.starts_with("head.") { config.sparsity.keep_head } else { self.kept };
             kept_entries(kept, view.len())
         })
     }
@@ -217,14 +222,14 @@ impl Family {
 
 /// A name made of the settings that differ: `gru-h12-w5-u6-k0.5`.
 fn name(config: &Config) -> String {
-    let mut name = format!("{}-h{}", config.cell, config.hidden);
-    for (letter, rank) in [('w', config.rank_w), ('u', config.rank_u)] {
+    let mut name = format!("{}-h{}", config.network.cell, config.network.hidden);
+    for (letter, rank) in [('w', config.network.rank_w), ('u', config.network.rank_u)] {
         if let Rank::Of(columns) = rank {
             name.push_str(&format!("-{letter}{columns}"));
         }
     }
-    if config.sparsity_w < 1.0 {
-        name.push_str(&format!("-k{}", config.sparsity_w));
+    if config.sparsity.keep_w < 1.0 {
+        name.push_str(&format!("-k{}", config.sparsity.keep_w));
     }
     name
 }
@@ -241,7 +246,7 @@ mod tests {
     #[test]
     fn each_family_has_as_many_units_as_fit() {
         let data = digits();
-        let recipe = Recipe { dataset: Some("digits".into()), ..Recipe::default() };
+        let recipe = Recipe::default().with(|r| r.source.dataset = Some("digits".into()));
         let grid = Grid {
             budgets: vec![2_048, 900],
             cells: vec![CellKind::FastGrnn, CellKind::Gru, CellKind::Lstm],
@@ -251,10 +256,10 @@ mod tests {
         for candidate in &plan.candidates {
             assert!(candidate.image_bytes <= candidate.budget, "{}", candidate.name);
             let mut larger = candidate.config.clone();
-            larger.hidden += 1;
-            let kept = candidate.config.sparsity_w;
-            let family = Family { cell: candidate.config.cell, share: 1.0, kept };
-            if larger.rank_u == Rank::Full {
+            larger.network.hidden += 1;
+            let kept = candidate.config.sparsity.keep_w;
+            let family = Family { cell: candidate.config.network.cell, share: 1.0, kept };
+            if larger.network.rank_u == Rank::Full {
                 assert!(family.bytes(&larger, &data) > candidate.budget, "{}", candidate.name);
             }
         }
@@ -265,7 +270,7 @@ mod tests {
 
     #[test]
     fn budgets_that_nothing_fits_are_named() {
-        let recipe = Recipe { dataset: Some("digits".into()), ..Recipe::default() };
+        let recipe = Recipe::default().with(|r| r.source.dataset = Some("digits".into()));
         let grid = Grid { budgets: vec![100], ..Grid::default() };
         let error = super::grid(&recipe, &digits(), &grid).unwrap_err().to_string();
         assert!(error.contains("fastgrnn") && error.contains("100 bytes"), "{error}");
@@ -273,15 +278,14 @@ mod tests {
 
     #[test]
     fn settings_of_one_cell_are_not_forced_on_another() {
-        let recipe = Recipe {
-            dataset: Some("digits".into()),
-            zeta: Some("0.5".parse().unwrap()),
-            gate: Some(fastgrnn_core::cells::Nonlinearity::QuantSigm),
-            ..Recipe::default()
-        };
+        let recipe = Recipe::default().with(|r| {
+            r.source.dataset = Some("digits".into());
+            r.parameters.zeta = Some("0.5".parse().unwrap());
+            r.network.gate = Some(fastgrnn_core::cells::Nonlinearity::QuantSigm);
+        });
         let cells = vec![CellKind::FastGrnn, CellKind::Rnn];
         let grid = Grid { budgets: vec![1_024], cells, ..Grid::default() };
         let plan = super::grid(&recipe, &digits(), &grid).unwrap();
-        assert!(plan.candidates.iter().any(|c| c.config.cell == CellKind::Rnn));
+        assert!(plan.candidates.iter().any(|c| c.config.network.cell == CellKind::Rnn));
     }
 }

@@ -11,7 +11,7 @@
 //! use fastgrnn::pareto::{Grid, grid};
 //! use fastgrnn::train::Recipe;
 //! let data = data::load(&Request::new("digits"))?;
-//! let recipe = Recipe { dataset: Some("digits".into()), ..Recipe::default() };
+//! let recipe = Recipe::default().with(|r| r.source.dataset = Some("digits".into()));
 //! let found = grid(&recipe, &data, &Grid { budgets: vec![1_024], ..Grid::default() })?;
 //! assert!(found.candidates.iter().all(|c| c.image_bytes <= 1_024 && c.image_bytes > 900));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -28,8 +28,6 @@ pub use grid::{Grid, Plan, decided, grid};
 use crate::train::{Config, ConfigError, Observer, RunOptions, TrainError, run};
 use fastgrnn_core::metrics::Scores;
 use fastgrnn_data::data::Dataset;
-use fastgrnn_model::any::AnyModel;
-use fastgrnn_model::model::ModelError;
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -91,18 +89,18 @@ pub struct Trained {
 #[derive(Debug, thiserror::Error)]
 pub enum ParetoError {
     /// No budgets.
-    #[error("there is no budget; give --budget-bytes 1024,2048 or others")]
+    #[error("there is no budget; give at least one number of bytes")]
     NoBudget,
     /// A fraction that makes no sense.
-    #[error("{key} {value}: it must be above 0 and at most 1")]
+    #[error("{key} = {value}: it must be above 0 and at most 1")]
     Fraction {
-        /// The flag.
+        /// What the fraction is.
         key: &'static str,
         /// The value.
         value: f64,
     },
     /// Without validation there is nothing to choose on.
-    #[error("pareto chooses on the validation part, and val-split is 0; set it above 0")]
+    #[error("pareto chooses on the validation part, and `val-split` is 0; set it above 0")]
     NoValidation,
     /// Nothing fits.
     #[error("no network fits: {}", .0.join("; "))]
@@ -112,7 +110,7 @@ pub enum ParetoError {
     ),
     /// A recipe that cannot be ablated.
     #[error(
-        "the recipe has neither a rank, nor a sparsity, nor quantize = true: there are no components to show"
+        "the recipe has neither a rank, nor a sparsity, nor `quantize = true`: there are no components to show"
     )]
     NoComponents,
     /// The settings do not fit the data.
@@ -126,9 +124,6 @@ pub enum ParetoError {
         /// Why.
         source: TrainError,
     },
-    /// Its model cannot be read back.
-    #[error(transparent)]
-    Model(#[from] ModelError),
 }
 
 /// Trains a candidate, or continues it, or reads what it came to.
@@ -139,17 +134,17 @@ pub fn train(
     observer: &mut dyn Observer,
 ) -> Result<Trained, ParetoError> {
     let config = &candidate.config;
-    let summary = run(config, data, options, observer)
+    let outcome = run(config, data, options, observer)
         .map_err(|source| ParetoError::Train { name: candidate.name.clone(), source })?;
-    let model = AnyModel::load(&summary.model)?;
+    let (summary, model) = (outcome.summary, outcome.model);
     Ok(Trained {
         name: candidate.name.clone(),
         cell: summary.cell,
-        hidden: config.hidden,
-        rank_w: config.rank_w.columns(),
-        rank_u: config.rank_u.columns(),
-        sparsity_w: config.sparsity_w,
-        sparsity_u: config.sparsity_u,
+        hidden: config.network.hidden,
+        rank_w: config.network.rank_w.columns(),
+        rank_u: config.network.rank_u.columns(),
+        sparsity_w: config.sparsity.keep_w,
+        sparsity_u: config.sparsity.keep_u,
         budget: candidate.budget,
         bytes_analytic: candidate.image_bytes,
         bytes: model.sizes().total,

@@ -10,8 +10,8 @@ pub enum StreamError {
     Detector(#[from] DetectorProblem),
     /// Samples for a model that takes rows.
     #[error(
-        "the model does not listen to sound: it reads rows of {dim} features; give it rows \
-         (--stdin --csv), or train it on audio (--features log-mel)"
+        "the model does not listen to sound: it reads rows of {dim} features; give it rows, \
+         or train it on recordings"
     )]
     NoFrontEnd {
         /// Features of a row.
@@ -30,7 +30,7 @@ pub enum StreamError {
     /// Counts of another worth than the integer front end's.
     #[error(
         "one count of feature {feature} is worth {lsb} in this model, but {count} in the integer front \
-         end; quantize it again without --input-lsb"
+         end; quantize it again without `input-lsb`"
     )]
     Count {
         /// The feature, from 0.

@@ -7,12 +7,12 @@ use super::average::Average;
 use super::constraint::Constraint;
 use super::observe::{EpochReport, Pass};
 use super::optim::Optim;
-use super::settings::ClassWeight;
 use super::{Config, TrainError};
 use fastgrnn_core::files::write_atomic;
 use fastgrnn_core::metrics::Scores;
 use fastgrnn_model::model::{bytes, floats};
 use fastgrnn_model::quantize::Grid;
+use fastgrnn_model::settings::ClassWeight;
 use safetensors::tensor::{Dtype, TensorView};
 use safetensors::{SafeTensors, serialize};
 use serde::{Deserialize, Serialize};
@@ -26,7 +26,6 @@ pub(super) struct Best {
     pub epoch: usize,
     /// Accuracy, the mean F1 where classes are balanced, the F1 of the positive class where there
     /// is one; nothing for regression.
-    #[serde(alias = "accuracy")]
     pub score: Option<f64>,
     pub loss: f64,
 }
@@ -36,7 +35,7 @@ impl Best {
     /// does so here: plain accuracy would favour the epochs that forget the rare ones. The F1 of
     /// a positive class is the one at its best threshold.
     pub(super) fn of(epoch: usize, scores: &Scores, config: &Config) -> Self {
-        let score = match (&config.positive, config.class_weight) {
+        let score = match (&config.training.positive, config.training.class_weight) {
             (Some(_), _) => scores.f1,
             (None, ClassWeight::None) => scores.accuracy,
             (None, ClassWeight::Balanced) => scores.f1_macro,
@@ -59,7 +58,6 @@ pub(super) struct Place {
     pub seed: u64,
     /// Fingerprint of the data.
     pub data: String,
-    #[serde(alias = "stage")]
     pub pass: Pass,
     /// Epochs done in this pass.
     pub epoch: usize,
@@ -73,13 +71,10 @@ pub(super) struct Place {
     pub first_loss: Option<f64>,
     pub best: Option<Best>,
     /// What the stages hold the parameters to; its mask is a tensor of the file.
-    #[serde(default)]
     pub constraint: Constraint,
     /// The moving average; its values are a tensor of the file.
-    #[serde(default)]
     pub average: Average,
     /// Grids of the chosen parameters, where they have some.
-    #[serde(default)]
     pub chosen_grids: Vec<Grid>,
     /// Epochs that the choosing pass ran, once it is over.
     pub chosen_after: Option<usize>,
@@ -214,23 +209,16 @@ impl State {
         self.optim.second = take("second", self.optim.second.len())?;
         let chosen = place.best.is_some() || place.pass == Pass::Refit;
         self.best_params = take("best", if chosen { self.params.len() } else { 0 })?;
-        // Checkpoints of before there were stages have no mask.
-        if let Ok(mask) = tensors.tensor("mask") {
-            let mask = mask.data();
-            if !mask.is_empty() && mask.len() != self.params.len() {
-                let (found, expected) = (mask.len(), self.params.len());
-                return Err(damaged(format!("`mask` has {found} entries, expected {expected}")));
-            }
-            place.constraint.mask = mask.to_vec();
+        let mask = tensors.tensor("mask").map_err(|e| damaged(e.to_string()))?;
+        let mask = mask.data();
+        if !mask.is_empty() && mask.len() != self.params.len() {
+            let (found, expected) = (mask.len(), self.params.len());
+            return Err(damaged(format!("`mask` has {found} entries, expected {expected}")));
         }
-        if let Ok(held) = tensors.tensor("held") {
-            place.constraint.held = take("held", if held.data().is_empty() { 0 } else { self.params.len() })?;
-        }
-        // Checkpoints of before there were averages have none.
-        let averaged = self.place.average.values.len();
-        if averaged > 0 || tensors.tensor("average").is_ok() {
-            place.average.values = take("average", averaged)?;
-        }
+        place.constraint.mask = mask.to_vec();
+        let is_holding = tensors.tensor("held").is_ok_and(|held| !held.data().is_empty());
+        place.constraint.held = take("held", if is_holding { self.params.len() } else { 0 })?;
+        place.average.values = take("average", self.place.average.values.len())?;
         self.optim.steps = place.optim_steps;
         self.place = place;
         Ok(true)
@@ -304,9 +292,9 @@ mod tests {
         let (accuracy, f1_macro, f1) = (Some(0.9), Some(0.5), Some(0.3));
         let scores = Scores { accuracy, f1_macro, f1, ..Scores::default() };
         assert_eq!(Best::of(1, &scores, &config).score, accuracy);
-        config.class_weight = ClassWeight::Balanced;
+        config.training.class_weight = ClassWeight::Balanced;
         assert_eq!(Best::of(1, &scores, &config).score, f1_macro);
-        config.positive = Some("3".into());
+        config.training.positive = Some("3".into());
         assert_eq!(Best::of(1, &scores, &config).score, f1);
     }
 }

@@ -11,10 +11,10 @@
 use super::Config;
 use super::optim::Optim;
 use super::plan::{Now, Plan, Projection};
-use super::stage::StageKind;
 use fastgrnn_core::cells::Role;
 use fastgrnn_core::net::{Layout, View};
 use fastgrnn_model::quantize::Grid;
+use fastgrnn_model::settings::StageKind;
 use serde::{Deserialize, Serialize};
 
 /// The stages of one pass, and how much each view is to keep.
@@ -41,7 +41,10 @@ impl Course {
     /// The stages of `config` over `total` batches.
     pub(super) fn new(config: &Config, layout: &Layout, total: u64) -> Self {
         let target = |view: &View| if view.role == Role::Weight { config.kept(&view.name) } else { 1.0 };
-        Self { plan: Plan::new(&config.stages, total), targets: layout.views().iter().map(target).collect() }
+        Self {
+            plan: Plan::new(&config.training.stages, total),
+            targets: layout.views().iter().map(target).collect(),
+        }
     }
 
     /// What batch `step` does.

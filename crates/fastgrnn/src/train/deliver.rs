@@ -9,17 +9,15 @@
 
 use super::TrainError;
 use super::constraint::settle;
+use super::folder::{FLOAT_MODEL_FILE, MODEL_FILE};
 use super::seed::Job;
-use super::settings::Refit;
 use fastgrnn_core::files::write_atomic;
 use fastgrnn_core::metrics::{Evaluation, Scores};
 use fastgrnn_data::data::Examples;
 use fastgrnn_model::model::{Model, ModelError, Predictions, threshold};
 use fastgrnn_model::quantize::{Grid, IntegerModel, Options, quantize};
+use fastgrnn_model::settings::Refit;
 use std::path::{Path, PathBuf};
-
-pub(super) const MODEL: &str = "model.safetensors";
-pub(super) const MODEL_FLOAT: &str = "model_float.safetensors";
 
 /// A trained model, the grids it was trained on, and the sequences it saw.
 #[derive(Clone)]
@@ -57,7 +55,7 @@ impl Job<'_> {
         val: &[u32],
         result: &Trained,
     ) -> Result<Delivery, TrainError> {
-        let (data, path) = (self.data, folder.join(MODEL));
+        let (data, path) = (self.data, folder.join(MODEL_FILE));
         let test = data.test.as_ref().map(|test| (test, (0..test.len() as u32).collect::<Vec<u32>>()));
         let offset = self.offset(&chosen.model, val)?;
         let at_threshold = |model: &Model| match offset {
@@ -66,7 +64,7 @@ impl Job<'_> {
         };
         let model = at_threshold(&result.model);
         let float = test.as_ref().map(|(test, all)| self.evaluate(&model, test, all)).transpose()?;
-        if !self.config.quantize {
+        if !self.config.quantization.quantize {
             let val = match val {
                 [] => None,
                 val => Some(self.evaluate(&at_threshold(&chosen.model), &data.train, val)?.0),
@@ -74,12 +72,12 @@ impl Job<'_> {
             model.save(&path)?;
             return Ok(Delivery { model: path, val, test: float.map(|(test, _)| test), quantized: None });
         }
-        let model_float = folder.join(MODEL_FLOAT);
+        let model_float = folder.join(FLOAT_MODEL_FILE);
         model.save(&model_float)?;
         let threads = self.threads;
         let (mut val_scores, mut integer) = (None, self.integer(result)?);
         if !val.is_empty() {
-            let refitted = self.config.refit != Refit::None;
+            let refitted = self.config.training.refit != Refit::None;
             let mut judged = if refitted { self.integer(chosen)? } else { integer.clone() };
             if let Some((at_threshold, offset)) = judged.with_best_threshold(&data.train, val, threads)? {
                 integer = if refitted { integer.with_offset(offset)? } else { at_threshold.clone() };

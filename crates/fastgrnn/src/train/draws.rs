@@ -6,9 +6,9 @@
 //! next. Which cards epoch e gets is a matter of counting, so it depends on seed, pass and e
 //! alone; nothing has to be remembered to resume.
 
-use super::share::ClassShare;
 use fastgrnn_core::rng::{Rng, stream};
 use fastgrnn_data::data::Labels;
+use fastgrnn_model::settings::ClassShare;
 
 /// A sequence of an epoch, and how often this epoch has drawn it before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Every way in which a run can fail.
+//! Why a run fails.
 
 use super::config::ConfigError;
 use super::teacher::TeacherError;
@@ -35,8 +35,8 @@ pub enum TrainError {
     Data(#[from] DataError),
     /// The loss, the gradient or a parameter is no longer a usable number.
     #[error(
-        "training diverged: seed {seed}, epoch {epoch}, batch {batch}: {what}. Try --lr {try_lr}{}, or --start {try_start}",
-        if *.clipped { "" } else { ", --clip 1" }
+        "training diverged: seed {seed}, epoch {epoch}, batch {batch}: {what}. Try `lr = {try_lr}`{}, or `start = {try_start}`",
+        if *.clipped { "" } else { ", `clip = 1`" }
     )]
     Diverged {
         /// The seed.
@@ -55,7 +55,7 @@ pub enum TrainError {
         try_start: &'static str,
     },
     /// The observer asked to stop. The run is on disk up to the last batch.
-    #[error("interrupted in epoch {epoch} of seed {seed}; continue with: fastgrnn train --resume --out {}", out.display())]
+    #[error("interrupted in epoch {epoch} of seed {seed}; the run in {} can be resumed", out.display())]
     Interrupted {
         /// The seed that was being trained.
         seed: u64,
@@ -65,20 +65,20 @@ pub enum TrainError {
         out: PathBuf,
     },
     /// The run folder holds another run.
-    #[error("{} already holds a run; continue it with --resume, or choose another --out", out.display())]
+    #[error("{} already holds a run; resume it, or choose another folder", out.display())]
     Occupied {
         /// The run folder.
         out: PathBuf,
     },
     /// Another process is training into the folder.
-    #[error("{} is in use by another process; wait for it, or choose another --out", out.display())]
+    #[error("{} is in use by another process; wait for it, or choose another folder", out.display())]
     Busy {
         /// The run folder.
         out: PathBuf,
     },
     /// The settings differ from those of the run to continue.
     #[error(
-        "the run in {} was started with other settings: {}; resume with the settings it was started with, or choose another --out",
+        "the run in {} was started with other settings: {}; resume with the settings it was started with, or choose another folder",
         out.display(), differences.join(", ")
     )]
     ConfigChanged {
@@ -88,13 +88,13 @@ pub enum TrainError {
         differences: Vec<String>,
     },
     /// The data, or the teacher, differ from those of the run to continue.
-    #[error("the data, or the teacher, are not those that the run in {} was started with; choose another --out to train with them", out.display())]
+    #[error("the data, or the teacher, are not those that the run in {} was started with; choose another folder to train with them", out.display())]
     DataChanged {
         /// The run folder.
         out: PathBuf,
     },
     /// A file of the run folder is damaged.
-    #[error("{}: {what}; delete it to train this seed from its start, or choose another --out", path.display())]
+    #[error("{}: {what}; delete it to train this seed from its start, or choose another folder", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,

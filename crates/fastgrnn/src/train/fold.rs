@@ -5,7 +5,6 @@
 
 use super::draws::{Draw, Draws};
 use super::observe::Pass;
-use super::settings::ClassWeight;
 use super::soft::Soft;
 use super::{Config, TrainError};
 use fastgrnn_core::batch::Batch;
@@ -14,6 +13,7 @@ use fastgrnn_core::rng::{Rng, stream};
 use fastgrnn_data::data::spectral::{Sources, Spectral};
 use fastgrnn_data::data::{Augment, Dataset, Examples, Labels, Normalizer, Sequences};
 use fastgrnn_model::model::{Decision, Model, Task};
+use fastgrnn_model::settings::ClassWeight;
 use std::ops::Range;
 
 pub(super) struct Fold<'a> {
@@ -55,16 +55,15 @@ impl<'a> Fold<'a> {
         let examples = &data.train;
         let mut recipe = config.portable();
         // One seed's model must not depend on which other seeds the run had.
-        recipe.insert("seed".into(), seed.into());
-        recipe.remove("seeds");
+        (recipe.training.seed, recipe.training.seeds) = (Some(seed), None);
         let model = Model {
             network: config.network(data),
             params: Vec::new(),
-            task: task(&examples.y, &indices, config.loss),
-            loss: config.loss,
-            decision: config.positive.as_ref().map(Decision::even),
-            normalizer: Normalizer::fit(config.normalize, &examples.x, &indices)?,
-            initial_state: config.initial_state.clone(),
+            task: task(&examples.y, &indices, config.training.loss),
+            loss: config.training.loss,
+            decision: config.training.positive.as_ref().map(Decision::even),
+            normalizer: Normalizer::fit(config.preparation.normalize, &examples.x, &indices)?,
+            initial_state: config.parameters.initial_state.clone(),
             seed,
             features: data.features.clone(),
             audio: data.audio,
@@ -72,22 +71,22 @@ impl<'a> Fold<'a> {
             steps: examples.x.max_steps(),
             recipe,
         };
-        let (share, count) = (config.class_share.as_ref(), config.draws(indices.len()));
+        let (share, count) = (config.training.class_share.as_ref(), config.draws(indices.len()));
         let all_once = share.is_none() && count == indices.len();
         Ok(Self {
             draws: (!all_once).then(|| Draws::new(&examples.y, &indices, share, count)),
             epoch_size: count,
-            weights: class_weights(&examples.y, &indices, config.class_weight),
+            weights: class_weights(&examples.y, &indices, config.training.class_weight),
             augment: config.augmentation(data),
             order: Vec::new(),
-            spectral: config.augment.spectral(),
-            epochs: config.epochs,
+            spectral: config.preparation.augment.spectral(),
+            epochs: config.training.epochs,
             background: data.background.as_ref(),
             last_only: config.last_only(data),
             floor: data.audio.as_ref().map_or(f32::MIN, |spec| spec.floor() as f32),
             scratch: Vec::new(),
             soft: Soft::new(config, model.network.outputs),
-            batch_size: config.batch,
+            batch_size: config.training.batch,
             model,
             indices,
             examples,
@@ -135,7 +134,7 @@ impl<'a> Fold<'a> {
             let Draw { index, repeat } = self.order[at];
             let (i, pass) = (index as usize, self.pass as u64);
             let key = [stream::AUGMENT, pass, epoch as u64, i as u64, u64::from(repeat)];
-            // The first draw of a sequence is keyed as it was before there were others.
+            // Only the repeats of a sequence have a fifth number in their key.
             let mut rng = Rng::keyed(self.seed, &key[..if repeat == 0 { 4 } else { 5 }]);
             self.scratch.clear();
             self.scratch.extend_from_slice(self.examples.x.get(i));

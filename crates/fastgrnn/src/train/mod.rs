@@ -1,8 +1,8 @@
-//! Training: what may be set, how parameters are updated, and the run itself.
+//! Training: settings, optimisers and the run itself.
 //!
-//! A [`Recipe`] holds what a person set; [`Recipe::resolve`] fills in the rest from the data and
-//! gives a [`Config`]; [`run`] trains it for every seed into a run folder and returns a
-//! [`Summary`]. The protocol is the paper's: best epoch on a validation part, an optional refit on
+//! A [`Recipe`] holds the keys that were given; [`Recipe::resolve`] fills in the rest from the data and
+//! gives a [`Config`]; [`run`] trains it for every seed into a run folder and returns an
+//! [`Outcome`]. The protocol is the paper's: best epoch on a validation part, an optional refit on
 //! all training data, the test set read once.
 //!
 //! Results depend on configuration and data alone, to the bit: not on the number of threads, not
@@ -11,7 +11,7 @@
 //! | in the run folder | what it is |
 //! | --- | --- |
 //! | `config.toml` | the resolved configuration, itself a recipe |
-//! | `metrics.jsonl` | a line an epoch |
+//! | `metrics.jsonl` | one line for each epoch |
 //! | `seed-<n>/checkpoint.safetensors` | where to continue; gone once the seed is done |
 //! | `seed-<n>/model.safetensors` | the seed's model: the integer one with `quantize` |
 //! | `seed-<n>/model_float.safetensors` | with `quantize`, the float model behind it |
@@ -22,13 +22,13 @@
 
 mod average;
 mod checkpoint;
-mod choice;
 mod config;
 mod constraint;
 mod deliver;
 mod draws;
 mod error;
 mod fold;
+mod folder;
 mod observe;
 mod optim;
 mod plan;
@@ -36,26 +36,26 @@ mod recipe;
 mod run;
 mod schedule;
 mod seed;
-mod settings;
-mod share;
 mod soft;
-mod stage;
 mod summary;
 mod teacher;
 
-pub use choice::Choice;
-pub use config::{Config, ConfigError};
+pub use config::ConfigError;
 pub use error::TrainError;
 pub use fastgrnn_core::net::InitialState;
+pub use fastgrnn_core::settings::Choice;
+pub use fastgrnn_model::settings::{
+    AugmentSetting, Axes, ClassShare, ClassWeight, FormSetting, Numbers, Optimizer, Rank, Refit,
+    ScalarSetting, Schedule, Stage, StageKind, StageName, Stages,
+};
+pub use folder::{
+    CHECKPOINT_FILE, CONFIG_FILE, FLOAT_MODEL_FILE, METRICS_FILE, MODEL_FILE, PLOTS_FOLDER, REPORT_FILE,
+    RESULT_FILE, SUMMARY_FILE, seed_folder,
+};
 pub use observe::{EpochReport, Observer, Pass, Progress, SeedStarted, Silent};
 pub use optim::{Optim, clip_norm};
-pub use recipe::{Recipe, RecipeError};
-pub use run::{CONFIG_FILE, RunOptions, SUMMARY_FILE, run};
+pub use recipe::{Config, RENAMED_KEYS, Recipe, RecipeError};
+pub use run::{Outcome, RunOptions, run};
 pub use schedule::Rate;
-pub use settings::{
-    AugmentSetting, Axes, ClassWeight, FormSetting, Optimizer, Rank, Refit, ScalarSetting, Schedule,
-};
-pub use share::ClassShare;
-pub use stage::{Stage, StageKind, Stages};
 pub use summary::{Bytes, SeedRecord, SeedResult, Summary};
 pub use teacher::TeacherError;

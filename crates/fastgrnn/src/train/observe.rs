@@ -1,7 +1,7 @@
-//! What a run tells while it runs, and how it is asked to stop.
+//! Events of a run, and how to stop it.
 
-use super::stage::StageKind;
 use super::summary::SeedResult;
+use fastgrnn_model::settings::StageName;
 use serde::{Deserialize, Serialize};
 
 /// Which of a seed's two trainings an event belongs to.
@@ -62,7 +62,6 @@ pub struct EpochReport {
     /// The seed.
     pub seed: u64,
     /// Which of its trainings.
-    #[serde(rename = "stage")]
     pub pass: Pass,
     /// The epoch, from 1.
     pub epoch: usize,
@@ -83,23 +82,16 @@ pub struct EpochReport {
     pub val_f1: Option<f64>,
     /// Whether this is the best epoch so far.
     pub best: bool,
-    /// The kind of training stage that its last batch was in. Before there were stages all were
-    /// `dense`.
-    #[serde(default = "dense")]
-    pub training: String,
+    /// The training stage of its last batch.
+    pub stage: StageName,
     /// Whether it could be best: it was validated, the last `project` stage was over and, if
     /// there is one, the `quantized` stage had begun.
-    #[serde(default)]
     pub eligible: bool,
     /// Seconds this epoch took.
     pub seconds: f64,
 }
 
-fn dense() -> String {
-    StageKind::Dense.name().to_owned()
-}
-
-/// Someone who watches a run. Every method has an empty body by default.
+/// Receives the events of a run. Every method has an empty body by default.
 ///
 /// ```
 /// use fastgrnn::train::{EpochReport, Observer};
@@ -113,7 +105,7 @@ fn dense() -> String {
 pub trait Observer {
     /// A seed's training begins or continues.
     fn seed_started(&mut self, _event: &SeedStarted) {}
-    /// A batch is done. Called for every batch: showers of progress throttle themselves.
+    /// A batch is done. Called for every batch.
     fn progress(&mut self, _event: &Progress) {}
     /// An epoch is done.
     fn epoch(&mut self, _report: &EpochReport) {}
@@ -125,7 +117,7 @@ pub trait Observer {
     }
 }
 
-/// Nobody watches.
+/// An observer that ignores all events.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silent;
 

@@ -16,10 +16,10 @@
 //! assert_eq!(params[0], 0.95);
 //! ```
 
-use super::settings::Optimizer;
 use fastgrnn_core::cells::Role;
 use fastgrnn_core::net::Layout;
 use fastgrnn_engine::simd::FlushDenormals;
+use fastgrnn_model::settings::Optimizer;
 use std::ops::Range;
 
 /// Decay of Adam's second moment.

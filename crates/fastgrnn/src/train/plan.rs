@@ -1,6 +1,6 @@
 //! Where each batch of a run falls among its stages: a pure function of its number.
 
-use super::stage::{Stage, StageKind, Stages};
+use fastgrnn_model::settings::{Stage, StageKind, Stages};
 
 /// The stages of a run laid out over its batches.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,18 +1,23 @@
 //! A run: every seed, one after the other, into a run folder.
 
 use super::checkpoint::Best;
-use super::config::PLACE_KEYS;
-use super::deliver::{MODEL, MODEL_FLOAT, write_json};
+use super::deliver::write_json;
 use super::fold::fingerprint;
+use super::folder::{
+    CONFIG_FILE, FLOAT_MODEL_FILE, LOCK_FILE, METRICS_FILE, MODEL_FILE, RESULT_FILE, SUMMARY_FILE,
+    seed_folder,
+};
 use super::observe::{EpochReport, Observer};
-use super::seed::{Job, METRICS, RESULT, SeedRun, metrics_line};
+use super::recipe::is_local;
+use super::seed::{Job, SeedRun, metrics_line};
 use super::summary::{Bytes, SeedRecord, SeedResult, Summary};
 use super::teacher::Teacher;
-use super::{Config, Recipe, TrainError};
+use super::{Config, TrainError};
 use fastgrnn_core::files::write_atomic;
 use fastgrnn_core::metrics::Scores;
 use fastgrnn_data::data::Dataset;
 use fastgrnn_data::features::Tables;
+use fastgrnn_model::any::AnyModel;
 use fastgrnn_model::model::Scorer;
 use std::fs::{File, TryLockError};
 use std::io::ErrorKind;
@@ -29,10 +34,16 @@ pub struct RunOptions {
     pub threads: usize,
 }
 
-/// The resolved configuration's file in a run folder.
-pub const CONFIG_FILE: &str = "config.toml";
-/// The summary's file in a run folder.
-pub const SUMMARY_FILE: &str = "summary.json";
+/// What a run computed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// The figures of the run; also written to its folder.
+    pub summary: Summary,
+    /// Every seed in full.
+    pub records: Vec<SeedRecord>,
+    /// The model of the seed that is best on validation.
+    pub model: AnyModel,
+}
 
 /// Trains `config` on `data` for each of its seeds.
 ///
@@ -40,28 +51,17 @@ pub const SUMMARY_FILE: &str = "summary.json";
 /// returns its summary at once. Without, the folder must not hold a run.
 ///
 /// ```
-/// use fastgrnn::data::{Dataset, Examples, Labels, Sequences, Suggestions};
+/// use fastgrnn::data::{Dataset, Examples, Labels, Sequences};
 /// use fastgrnn::train::{Recipe, RunOptions, Silent, run};
 /// let mut x = Sequences::new(1);
 /// (0..40).for_each(|i| x.push(&[(i % 2) as f32 - 0.5; 5]));
 /// let names = vec!["low".to_string(), "high".to_string()];
 /// let y = Labels::Class { index: (0..40).map(|i| i % 2).collect(), names };
-/// let data = Dataset {
-///     name: "example".into(),
-///     train: Examples::new(x, y),
-///     test: None,
-///     notes: Vec::new(),
-///     features: None,
-///     image: None,
-///     validation: None,
-///     background: None,
-///     audio: None,
-///     suggested: Suggestions::default(),
-/// };
-/// let recipe = Recipe { dataset: Some("example".into()), epochs: Some(20), ..Recipe::default() };
+/// let data = Dataset::new("example", Examples::new(x, y));
+/// let recipe = Recipe::default().with(|r| { r.source.dataset = Some("example".into()); r.training.epochs = Some(20); });
 /// let folder = tempfile::tempdir().unwrap();
 /// let options = RunOptions { out: folder.path().join("run"), resume: false, threads: 1 };
-/// let summary = run(&recipe.resolve(&data)?, &data, &options, &mut Silent)?;
+/// let summary = run(&recipe.resolve(&data)?, &data, &options, &mut Silent)?.summary;
 /// assert_eq!(summary.val.unwrap().accuracy, Some(1.0));
 /// assert!(summary.model.exists() && summary.test.is_none());
 /// # Ok::<(), fastgrnn::train::TrainError>(())
@@ -71,17 +71,17 @@ pub fn run(
     data: &Dataset,
     options: &RunOptions,
     observer: &mut dyn Observer,
-) -> Result<Summary, TrainError> {
+) -> Result<Outcome, TrainError> {
     let out = std::path::absolute(&options.out).map_err(io(&options.out))?;
     config.check_memory(data, options.threads)?;
     let teacher = Teacher::load(config, data, options.threads)?;
     std::fs::create_dir_all(&out).map_err(io(&out))?;
-    // Said before the lock is tried: a run that is under way is occupied, too.
+    // Checked before the lock: a folder in which a run is under way is occupied, too.
     if !options.resume && out.join(CONFIG_FILE).exists() {
         return Err(TrainError::Occupied { out });
     }
     let _lock = lock(&out)?;
-    open_folder(config, data, &out, options.resume)?;
+    open_folder(config, &out, options.resume)?;
     let scorer = Scorer::new(&config.network(data), options.threads)?;
     let (mut fingerprint, threads) = (fingerprint(data), options.threads);
     if let Some(teacher) = &teacher {
@@ -89,9 +89,9 @@ pub fn run(
     }
     let mut job = Job { config, data, out: &out, fingerprint, scorer, teacher, threads, observer };
     let mut records: Vec<SeedRecord> = Vec::new();
-    for index in 0..config.seeds {
-        let seed = config.seed + index as u64;
-        let folder = out.join(format!("seed-{seed}"));
+    for index in 0..config.training.seeds {
+        let seed = config.training.seed + index as u64;
+        let folder = seed_folder(&out, seed);
         std::fs::create_dir_all(&folder).map_err(io(&folder))?;
         let record = match finished(&folder)? {
             Some(record) if record.data != job.fingerprint => {
@@ -119,7 +119,7 @@ fn io(path: &Path) -> impl Fn(std::io::Error) -> TrainError {
 /// Takes the run folder for this process. The system releases it with the file, however the
 /// process ends.
 fn lock(out: &Path) -> Result<File, TrainError> {
-    let path = out.join(LOCK);
+    let path = out.join(LOCK_FILE);
     let file = File::options().create(true).truncate(false).write(true).open(&path).map_err(io(&path))?;
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => Err(TrainError::Busy { out: out.to_owned() }),
@@ -129,11 +129,8 @@ fn lock(out: &Path) -> Result<File, TrainError> {
     }
 }
 
-/// Held by the process that trains into the folder.
-const LOCK: &str = ".lock";
-
 /// Claims the run folder for `config`, or checks that it already is this configuration's.
-fn open_folder(config: &Config, data: &Dataset, out: &Path, resume: bool) -> Result<(), TrainError> {
+fn open_folder(config: &Config, out: &Path, resume: bool) -> Result<(), TrainError> {
     let path = out.join(CONFIG_FILE);
     let damaged = |what: String| TrainError::Damaged { path: path.clone(), what };
     let stored = match std::fs::read_to_string(&path) {
@@ -146,18 +143,15 @@ fn open_folder(config: &Config, data: &Dataset, out: &Path, resume: bool) -> Res
         return Err(TrainError::Occupied { out: out.to_owned() });
     }
     let table = |text: &str| toml::from_str::<toml::Table>(text).map_err(|e| damaged(e.to_string()));
-    // A run of an earlier version lacks the keys that came since; their defaults do what it did.
-    let completed = Recipe::from_toml_str(&stored, &path.display().to_string()).map(|r| r.resolve(data));
-    let stored = if let Ok(Ok(completed)) = completed { completed.to_toml() } else { stored };
     let (before, now) = (table(&stored)?, table(&config.to_toml())?);
-    // Where the data lie may change: they are judged by what they hold.
+    // The data may have moved: its content is compared instead.
     let mut keys: Vec<&String> = before.keys().chain(now.keys()).collect();
     keys.sort();
     keys.dedup();
     let text = |value: Option<&toml::Value>| value.map_or("unset".into(), |v| v.to_string());
     let differences: Vec<String> = keys
         .into_iter()
-        .filter(|key| !PLACE_KEYS.contains(&key.as_str()) && before.get(*key) != now.get(*key))
+        .filter(|key| !is_local(key) && before.get(*key) != now.get(*key))
         .map(|key| format!("{key} was {}, is now {}", text(before.get(key)), text(now.get(key))))
         .collect();
     match differences.is_empty() {
@@ -168,7 +162,7 @@ fn open_folder(config: &Config, data: &Dataset, out: &Path, resume: bool) -> Res
 
 /// The record of a seed that is done.
 fn finished(folder: &Path) -> Result<Option<SeedRecord>, TrainError> {
-    let path = folder.join(RESULT);
+    let path = folder.join(RESULT_FILE);
     let text = match std::fs::read_to_string(&path) {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         other => other.map_err(io(&path))?,
@@ -176,15 +170,15 @@ fn finished(folder: &Path) -> Result<Option<SeedRecord>, TrainError> {
     let mut record: SeedRecord = serde_json::from_str(&text)
         .map_err(|e| TrainError::Damaged { path: path.clone(), what: e.to_string() })?;
     // The folder may have been moved since.
-    record.result.model = folder.join(MODEL);
-    record.result.model_float = record.result.model_float.map(|_| folder.join(MODEL_FLOAT));
+    record.result.model = folder.join(MODEL_FILE);
+    record.result.model_float = record.result.model_float.map(|_| folder.join(FLOAT_MODEL_FILE));
     Ok(record.into())
 }
 
 /// Rewrites `metrics.jsonl` so that it holds each of these epochs once.
 fn write_metrics<'a>(out: &Path, done: impl Iterator<Item = &'a EpochReport>) -> Result<(), TrainError> {
     let lines: String = done.map(metrics_line).collect();
-    let path = out.join(METRICS);
+    let path = out.join(METRICS_FILE);
     write_atomic(&path, lines.as_bytes()).map_err(io(&path))
 }
 
@@ -193,16 +187,18 @@ fn summarize(
     data: &Dataset,
     out: &Path,
     records: Vec<SeedRecord>,
-) -> Result<Summary, TrainError> {
-    let seeds: Vec<SeedResult> = records.into_iter().map(|r| r.result).collect();
+) -> Result<Outcome, TrainError> {
+    let seeds: Vec<SeedResult> = records.iter().map(|r| r.result.clone()).collect();
     let best = best_seed(&seeds, config);
     let copy = |from: &Path, name: &str| {
         let (to, bytes) = (out.join(name), std::fs::read(from).map_err(io(from))?);
         write_atomic(&to, &bytes).map_err(io(&to))?;
-        Ok::<PathBuf, TrainError>(to)
+        Ok::<_, TrainError>((to, bytes))
     };
-    let model = copy(&best.model, MODEL)?;
-    let model_float = best.model_float.as_ref().map(|from| copy(from, MODEL_FLOAT)).transpose()?;
+    let (model_file, bytes) = copy(&best.model, MODEL_FILE)?;
+    let model = AnyModel::from_bytes(&bytes)
+        .map_err(|e| TrainError::Damaged { path: best.model.clone(), what: e.to_string() })?;
+    let model_float = best.model_float.as_ref().map(|from| copy(from, FLOAT_MODEL_FILE)).transpose()?;
     let collect =
         |of: fn(&SeedResult) -> Option<Scores>| -> Option<Vec<Scores>> { seeds.iter().map(of).collect() };
     let val = collect(|s| s.val.clone()).and_then(|all| Scores::mean_and_deviation(&all));
@@ -212,15 +208,15 @@ fn summarize(
     let params = config.network(data).layout().len();
     let summary = Summary {
         run: out.to_owned(),
-        model,
-        model_float,
-        cell: config.cell.name().to_owned(),
+        model: model_file,
+        model_float: model_float.map(|(path, _)| path),
+        cell: config.network.cell.name().to_owned(),
         params,
         bytes: Bytes {
             total: seeds.iter().filter_map(|s| s.bytes).max().unwrap_or(4 * params),
             front_end: data.audio.as_ref().map(|spec| Tables::new(spec).bytes()),
         },
-        epochs: config.epochs,
+        epochs: config.training.epochs,
         seconds: seeds.iter().map(|s| s.seconds).sum(),
         val: val.map(|(mean, _)| mean),
         test,
@@ -230,7 +226,7 @@ fn summarize(
         seeds: seeds.clone(),
     };
     write_json(&out.join(SUMMARY_FILE), &summary)?;
-    Ok(summary)
+    Ok(Outcome { summary, records, model })
 }
 
 /// The seed best on validation; the first one without validation. The test set has no say.

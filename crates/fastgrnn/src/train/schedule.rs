@@ -8,7 +8,7 @@
 //! assert!((rate.at(60) - 0.05).abs() < 1e-12);
 //! ```
 
-use super::settings::Schedule;
+use fastgrnn_model::settings::Schedule;
 
 /// A learning rate over a run.
 #[derive(Clone, Copy, Debug, PartialEq)]

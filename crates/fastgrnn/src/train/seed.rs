@@ -5,10 +5,10 @@ use super::checkpoint::{Best, State};
 use super::constraint::Course;
 use super::deliver::{Trained, write_json};
 use super::fold::Fold;
+use super::folder::{CHECKPOINT_FILE, METRICS_FILE, RESULT_FILE};
 use super::observe::{EpochReport, Observer, Pass, Progress, SeedStarted};
 use super::optim::{Optim, clip_norm};
 use super::schedule::Rate;
-use super::settings::Refit;
 use super::summary::{SeedRecord, SeedResult};
 use super::teacher::Teacher;
 use super::{Config, TrainError};
@@ -19,6 +19,7 @@ use fastgrnn_core::net::Layout;
 use fastgrnn_data::data::{Dataset, Labels};
 use fastgrnn_engine::engine::Step;
 use fastgrnn_model::model::{Model, Scorer};
+use fastgrnn_model::settings::Refit;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -66,13 +67,16 @@ impl<'j, 'a> SeedRun<'j, 'a> {
         let (params, optim) = fresh(job.config, job.data, seed);
         let gradient = vec![0.0; params.len()];
         let mut state = State::new(seed, job.fingerprint.clone(), params, optim);
-        state.place.average = Average::new(job.config.ema, &state.params);
-        state.restore(&folder.join(CHECKPOINT))?;
+        state.place.average = Average::new(job.config.training.ema, &state.params);
+        state.restore(&folder.join(CHECKPOINT_FILE))?;
         if state.place.data != job.fingerprint {
             return Err(TrainError::DataChanged { out: job.out.to_owned() });
         }
         let mut batch = Batch::new(network.input());
-        batch.earlier = Earlier { readings: job.config.earlier_readings, every: job.config.earlier_every };
+        batch.earlier = Earlier {
+            readings: job.config.training.extra_loss_steps,
+            every: job.config.training.extra_loss_stride,
+        };
         let now = Instant::now();
         let (outside, rounded) = (Vec::new(), Vec::new());
         let (written, clock) = (now, now);
@@ -88,21 +92,21 @@ impl<'j, 'a> SeedRun<'j, 'a> {
     pub(super) fn finish(mut self, index: usize) -> Result<SeedRecord, TrainError> {
         let config = self.job.config;
         let examples = &self.job.data.train;
-        let (train, val) = self.job.data.split(config.split_by(), config.val_split, self.seed)?;
+        let (train, val) = self.job.data.split(config.split_by(), config.preparation.val_split, self.seed)?;
         self.job.observer.seed_started(&SeedStarted {
             seed: self.seed,
             index,
-            of: config.seeds,
+            of: config.training.seeds,
             params: self.layout.len(),
             train: train.len(),
             val: val.len(),
             test: self.job.data.test.as_ref().map_or(0, |t| t.len()),
-            epochs: config.epochs,
+            epochs: config.training.epochs,
             resumed_after: self.state.place.history.len(),
         });
         let mut fold = Fold::new(config, self.job.data, self.seed, Pass::Choose, train)?;
         if self.state.place.pass == Pass::Choose {
-            self.train(&mut fold, &val, config.epochs)?;
+            self.train(&mut fold, &val, config.training.epochs)?;
         }
         let best = self.state.place.best;
         if best.is_none() && self.state.place.pass == Pass::Choose {
@@ -110,9 +114,10 @@ impl<'j, 'a> SeedRun<'j, 'a> {
         }
         let mut chosen = Trained { model: fold.model, grids: Vec::new(), indices: fold.indices };
         let mut result = None;
-        if config.refit != Refit::None {
-            let best_epoch = best.map_or(config.epochs, |b| b.epoch);
-            let epochs = if config.refit == Refit::Full { config.epochs } else { best_epoch };
+        if config.training.refit != Refit::None {
+            let best_epoch = best.map_or(config.training.epochs, |b| b.epoch);
+            let epochs =
+                if config.training.refit == Refit::Full { config.training.epochs } else { best_epoch };
             if self.state.place.pass == Pass::Choose {
                 let (params, optim) = fresh(config, self.job.data, self.seed);
                 self.state.begin_refit(params, optim);
@@ -134,13 +139,13 @@ impl<'j, 'a> SeedRun<'j, 'a> {
     fn train(&mut self, fold: &mut Fold, val: &[u32], epochs: usize) -> Result<(), TrainError> {
         let config = self.job.config;
         let batches = fold.batches();
-        let total = config.epochs as u64 * batches as u64;
+        let total = config.training.epochs as u64 * batches as u64;
         let rate = Rate {
-            schedule: config.schedule,
-            base: config.lr,
+            schedule: config.training.schedule,
+            base: config.training.lr,
             total,
-            warmup: (config.warmup * total as f64).round() as u64,
-            every: (config.decay_every.unwrap_or(0.0) * batches as f64).round() as u64,
+            warmup: (config.training.warmup * total as f64).round() as u64,
+            every: (config.training.decay_every.unwrap_or(0.0) * batches as f64).round() as u64,
         };
         let course = Course::new(config, &self.layout, total);
         self.clock = Instant::now();
@@ -184,18 +189,18 @@ impl<'j, 'a> SeedRun<'j, 'a> {
         constraint.enter(now.kind, &self.layout, params);
         let seen = constraint.seen(&self.layout, params, &mut self.rounded);
         let Step { loss, correct, rows } =
-            self.job.scorer.engine.gradient(seen, &self.batch, config.loss, &mut self.gradient)?;
+            self.job.scorer.engine.gradient(seen, &self.batch, config.training.loss, &mut self.gradient)?;
         if !loss.is_finite() {
             return Err(self.diverged(number + 1, format!("the loss became {loss}")));
         }
         constraint.hold(&mut self.gradient, &mut self.outside);
-        let norm = clip_norm(&mut self.gradient, config.clip);
+        let norm = clip_norm(&mut self.gradient, config.training.clip);
         if !norm.is_finite() {
             let what = format!("the loss was {loss:.4} but its gradient became {norm}");
             return Err(self.diverged(number + 1, what));
         }
-        let clipped = config.clip > 0.0 && norm > config.clip;
-        constraint.remember(&self.outside, if clipped { (config.clip / norm) as f32 } else { 1.0 });
+        let clipped = config.training.clip > 0.0 && norm > config.training.clip;
+        constraint.remember(&self.outside, if clipped { (config.training.clip / norm) as f32 } else { 1.0 });
         let lr = rate.at(optim.steps);
         optim.step(&self.layout, params, &self.gradient, lr);
         if let Some(projection) = now.projection {
@@ -275,7 +280,7 @@ impl<'j, 'a> SeedRun<'j, 'a> {
             val_accuracy: validated.as_ref().and_then(|s| s.accuracy),
             val_f1: validated.as_ref().filter(|s| s.threshold.is_some()).and_then(|s| s.f1),
             best: is_best,
-            training: course.at(done.saturating_sub(1)).kind.name().to_owned(),
+            stage: course.at(done.saturating_sub(1)).kind.stage(),
             eligible,
             seconds: place.epoch_seconds,
         };
@@ -283,7 +288,7 @@ impl<'j, 'a> SeedRun<'j, 'a> {
         place.history.push(report.clone());
         self.state.clear_epoch();
         self.job.observer.epoch(&report);
-        if self.job.config.checkpoint_every == 0.0 {
+        if self.job.config.training.checkpoint_every == 0.0 {
             self.checkpoint()?;
         }
         Ok(())
@@ -291,18 +296,18 @@ impl<'j, 'a> SeedRun<'j, 'a> {
 
     /// Only epochs after which the run was settled are ever best, so that only they are waited for.
     fn out_of_patience(&self) -> bool {
-        let (patience, place) = (self.job.config.patience, &self.state.place);
+        let (patience, place) = (self.job.config.training.patience, &self.state.place);
         let waited = place.best.map_or(0, |best| place.epoch.saturating_sub(best.epoch));
         patience > 0 && place.pass == Pass::Choose && waited >= patience
     }
 
     fn checkpoint_if_due(&mut self) -> Result<(), TrainError> {
-        let every = self.job.config.checkpoint_every;
+        let every = self.job.config.training.checkpoint_every;
         if every > 0.0 && self.written.elapsed().as_secs_f64() >= every { self.checkpoint() } else { Ok(()) }
     }
 
     fn checkpoint(&mut self) -> Result<(), TrainError> {
-        self.state.save(&self.folder.join(CHECKPOINT))?;
+        self.state.save(&self.folder.join(CHECKPOINT_FILE))?;
         self.written = Instant::now();
         Ok(())
     }
@@ -314,9 +319,9 @@ impl<'j, 'a> SeedRun<'j, 'a> {
             epoch: self.state.place.epoch + 1,
             batch,
             what,
-            try_lr: one_digit(config.lr / 3.0),
-            clipped: config.clip > 0.0,
-            try_start: if config.start == Start::Slow { "authors" } else { "slow" },
+            try_lr: one_digit(config.training.lr / 3.0),
+            clipped: config.training.clip > 0.0,
+            try_start: if config.parameters.start == Start::Slow { "authors" } else { "slow" },
         }
     }
 
@@ -347,20 +352,21 @@ impl<'j, 'a> SeedRun<'j, 'a> {
             val: delivery.val,
             test: delivery.test,
         };
-        write_json(&self.folder.join(RESULT), &record)?;
-        let _ = std::fs::remove_file(self.folder.join(CHECKPOINT));
+        write_json(&self.folder.join(RESULT_FILE), &record)?;
+        let _ = std::fs::remove_file(self.folder.join(CHECKPOINT_FILE));
         self.job.observer.seed_finished(&record.result);
         Ok(record)
     }
 }
 
-pub(super) const CHECKPOINT: &str = "checkpoint.safetensors";
-pub(super) const RESULT: &str = "result.json";
-pub(super) const METRICS: &str = "metrics.jsonl";
-
 fn fresh(config: &Config, data: &Dataset, seed: u64) -> (Vec<f32>, Optim) {
-    let params = config.network(data).start(config.start, data.train.x.max_steps(), seed);
-    let optim = Optim::new(config.optimizer, config.momentum, config.weight_decay, params.len());
+    let params = config.network(data).start(config.parameters.start, data.train.x.max_steps(), seed);
+    let optim = Optim::new(
+        config.training.optimizer,
+        config.training.momentum,
+        config.training.weight_decay,
+        params.len(),
+    );
     (params, optim)
 }
 
@@ -384,12 +390,12 @@ fn one_digit(x: f64) -> f64 {
 }
 
 fn append_metrics(out: &Path, report: &EpochReport) -> Result<(), TrainError> {
-    let path = out.join(METRICS);
+    let path = out.join(METRICS_FILE);
     let io = |source| TrainError::Io { path: path.clone(), source };
     let mut file = std::fs::OpenOptions::new().create(true).append(true).open(&path).map_err(io)?;
     file.write_all(metrics_line(report).as_bytes()).map_err(io)
 }
 
 pub(super) fn metrics_line(report: &EpochReport) -> String {
-    serde_json::to_string(report).unwrap_or_default() + "\n"
+    serde_json::to_string(report).expect("a report can be written as JSON") + "\n"
 }

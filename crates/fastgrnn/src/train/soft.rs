@@ -22,8 +22,8 @@ pub(super) struct Soft {
 impl Soft {
     /// Nothing where the configuration asks for neither.
     pub(super) fn new(config: &Config, outputs: usize) -> Option<Self> {
-        let smoothing = config.label_smoothing.unwrap_or(0.0) as f32;
-        let alpha = config.mixup.unwrap_or(0.0);
+        let smoothing = config.training.label_smoothing.unwrap_or(0.0) as f32;
+        let alpha = config.training.mixup.unwrap_or(0.0);
         let (sequences, targets, weights) = (Vec::new(), Vec::new(), Vec::new());
         (smoothing > 0.0 || alpha > 0.0).then_some(Self {
             smoothing,

@@ -1,4 +1,4 @@
-//! A larger float model that has a say in the loss of a smaller one.
+//! Knowledge distillation from a larger float model.
 //!
 //! It sees exactly what the student sees, augmented and mixed, in its own normalisation: the
 //! student's is undone and its own applied, in one step. Its threshold, if it has one, is left
@@ -9,6 +9,7 @@ use fastgrnn_core::batch::Batch;
 use fastgrnn_core::net::Loss;
 use fastgrnn_data::data::{Dataset, Labels, Normalize, Normalizer};
 use fastgrnn_model::model::{Model, Scorer};
+use fastgrnn_model::settings::{TEACHER_TEMPERATURE, TEACHER_WEIGHT};
 use std::path::{Path, PathBuf};
 
 /// A model that does not fit the training it is to teach.
@@ -52,7 +53,7 @@ pub enum TeacherError {
     },
     /// A normalisation for sequences of one length, and a crop that changes it.
     #[error(
-        "the teacher {} was trained on {found} values a sequence (--normalize per-coordinate), the data has {expected}",
+        "the teacher {} was trained on {found} values a sequence (`normalize = per-coordinate`), the data has {expected}",
         path.display()
     )]
     Length {
@@ -79,15 +80,10 @@ pub(super) struct Teacher {
     scores: Vec<f32>,
 }
 
-/// The share of the loss that is a teacher's, where nobody says.
-pub(super) const WEIGHT: f64 = 0.5;
-/// The temperature of a teacher's probabilities, where nobody says.
-pub(super) const TEMPERATURE: f64 = 2.0;
-
 impl Teacher {
     /// The teacher that `config` names, if it names one and it fits.
     pub(super) fn load(config: &Config, data: &Dataset, threads: usize) -> Result<Option<Self>, TrainError> {
-        let Some(path) = &config.teacher else { return Ok(None) };
+        let Some(path) = &config.training.teacher else { return Ok(None) };
         let mut model = Model::load(path)?;
         let classes = check(path, &model, config, data)?;
         // Takes the threshold out of the head again.
@@ -100,8 +96,8 @@ impl Teacher {
         let scorer = Scorer::new(&model.network, threads)?;
         Ok(Some(Self {
             outputs: config.network(data).outputs,
-            weight: config.teacher_weight.unwrap_or(WEIGHT) as f32,
-            temperature: config.teacher_temperature.unwrap_or(TEMPERATURE) as f32,
+            weight: config.training.teacher_weight.unwrap_or(TEACHER_WEIGHT) as f32,
+            temperature: config.training.teacher_temperature.unwrap_or(TEACHER_TEMPERATURE) as f32,
             batch: Batch::new(model.network.input()),
             scores: Vec::new(),
             model,
@@ -184,8 +180,8 @@ fn check(path: &Path, model: &Model, config: &Config, data: &Dataset) -> Result<
     let Some(classes) = classes.filter(|c| !c.is_empty() && c.len() == model.labels().len()) else {
         return Err(TeacherError::Classes { path, found: model.labels().to_vec(), expected: names.to_vec() });
     };
-    if classes.len() > 2 && model.loss != config.loss {
-        return Err(TeacherError::Loss { path, found: model.loss, expected: config.loss });
+    if classes.len() > 2 && model.loss != config.training.loss {
+        return Err(TeacherError::Loss { path, found: model.loss, expected: config.training.loss });
     }
     let (found, expected) = (model.normalizer.mean.len(), x.max_steps() * x.dim());
     if model.normalizer.mode == Normalize::PerCoordinate

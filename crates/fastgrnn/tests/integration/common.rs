@@ -1,24 +1,14 @@
 //! Small generated data sets and recipes for the training tests.
 #![allow(dead_code, missing_docs)]
 
-use fastgrnn::data::{Dataset, Examples, Labels, Sequences, Suggestions};
+use fastgrnn::data::{Dataset, Examples, Labels, Sequences};
 use fastgrnn::rng::Rng;
 use fastgrnn::train::{Observer, Recipe, RunOptions, Silent, Summary, run};
 use std::path::Path;
 
 fn dataset(make: impl Fn(usize, u64) -> Examples, n: usize) -> Dataset {
-    Dataset {
-        name: "generated".into(),
-        train: make(n, 1),
-        test: Some(make(n, 2)),
-        notes: Vec::new(),
-        features: Some(vec!["wave".into(), "noise".into()]),
-        image: None,
-        validation: None,
-        background: None,
-        audio: None,
-        suggested: Suggestions::default(),
-    }
+    let features = Some(vec!["wave".into(), "noise".into()]);
+    Dataset::new("generated", make(n, 1)).with_test(make(n, 2)).with_features(features)
 }
 
 /// Waves whose frequency is the class, beside a feature of noise; lengths vary around `steps`.
@@ -65,14 +55,13 @@ pub fn numbers(n: usize) -> Dataset {
 
 /// A small network, quickly trained.
 pub fn recipe() -> Recipe {
-    Recipe {
-        dataset: Some("generated".into()),
-        hidden: Some(8),
-        epochs: Some(4),
-        batch: Some(10),
-        lr: Some(0.01),
-        ..Recipe::default()
-    }
+    Recipe::default().with(|r| {
+        r.source.dataset = Some("generated".into());
+        r.network.hidden = Some(8);
+        r.training.epochs = Some(4);
+        r.training.batch = Some(10);
+        r.training.lr = Some(0.01);
+    })
 }
 
 pub fn options(out: &Path) -> RunOptions {
@@ -80,7 +69,7 @@ pub fn options(out: &Path) -> RunOptions {
 }
 
 pub fn trained(recipe: &Recipe, data: &Dataset, out: &Path) -> Summary {
-    run(&recipe.resolve(data).unwrap(), data, &options(out), &mut Silent).unwrap()
+    run(&recipe.resolve(data).unwrap(), data, &options(out), &mut Silent).unwrap().summary
 }
 
 /// Asks to stop once it has let `left` batches pass.

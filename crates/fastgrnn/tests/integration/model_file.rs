@@ -103,7 +103,7 @@ fn a_trained_model_file_names_no_path_and_no_time() {
         assert!(!text.contains(word), "{word}");
     }
     let model = Model::load(&summary.model).unwrap();
-    assert_eq!(model.recipe["hidden"], 8);
+    assert_eq!(model.recipe.network.hidden, Some(8));
     assert_eq!(model.dataset, "generated");
 }
 

@@ -206,7 +206,7 @@ fn what_a_model_cannot_listen_to_is_said() {
     let mut rows = Listener::new(&model, &detector).unwrap();
     assert_eq!(rows.seconds(0), None);
     let error = rows.samples(&[0; 16], &mut |_| {}).unwrap_err().to_string();
-    assert!(error.contains("32 features") && error.contains("--csv"), "{error}");
+    assert!(error.contains("32 features") && error.contains("give it rows"), "{error}");
     model.model.audio = Some("log-mel,filters=20".parse().unwrap());
     assert!(matches!(Listener::new(&model, &detector), Err(StreamError::FrontEnd { found: 20, .. })));
     model.model.audio = Some(Spec::default());

@@ -19,7 +19,7 @@ use std::path::Path;
 #[test]
 fn a_run_learns_a_simple_rule_and_its_model_predicts_from_the_file_alone() {
     let (data, folder) = (classes(120, 2, 12), tempfile::tempdir().unwrap());
-    let summary = trained(&Recipe { epochs: Some(40), ..recipe() }, &data, folder.path());
+    let summary = trained(&recipe().with(|r| r.training.epochs = Some(40)), &data, folder.path());
     let test = summary.test.as_ref().unwrap();
     assert!(test.accuracy.unwrap() > 0.95, "{test:?}");
     let model = Model::load(&summary.model).unwrap();
@@ -32,17 +32,17 @@ fn a_run_learns_a_simple_rule_and_its_model_predicts_from_the_file_alone() {
 #[test]
 fn defaults_learn_forty_sequences() {
     let (data, folder) = (classes(40, 2, 10), tempfile::tempdir().unwrap());
-    let recipe = Recipe { dataset: Some("generated".into()), ..Recipe::default() };
+    let recipe = Recipe::default().with(|r| r.source.dataset = Some("generated".into()));
     let config = recipe.resolve(&data).unwrap();
-    assert!(config.batch <= 10 && config.epochs * 4 >= 2_000, "{config:?}");
-    let summary = run(&config, &data, &options(folder.path()), &mut Silent).unwrap();
+    assert!(config.training.batch <= 10 && config.training.epochs * 4 >= 2_000, "{config:?}");
+    let summary = run(&config, &data, &options(folder.path()), &mut Silent).unwrap().summary;
     assert!(summary.test.unwrap().accuracy.unwrap() > 0.9);
 }
 
 #[test]
 fn numbers_of_any_size_are_regressed_in_their_own_units() {
     let (data, folder) = (numbers(150), tempfile::tempdir().unwrap());
-    let summary = trained(&Recipe { epochs: Some(80), ..recipe() }, &data, folder.path());
+    let summary = trained(&recipe().with(|r| r.training.epochs = Some(80)), &data, folder.path());
     let test = summary.test.unwrap();
     assert!(test.r2.unwrap() > 0.9, "{test:?}");
     assert!(test.rmse.unwrap() > 1.0, "errors are in units of the data, which are thousands: {test:?}");
@@ -56,12 +56,11 @@ fn numbers_of_any_size_are_regressed_in_their_own_units() {
 #[test]
 fn binary_cross_entropy_has_one_output_for_two_classes() {
     let (data, folder) = (classes(120, 2, 8), tempfile::tempdir().unwrap());
-    let recipe = Recipe {
-        loss: Some(fastgrnn::engine::Loss::BinaryCrossEntropy),
-        epochs: Some(40),
-        class_weight: Some(ClassWeight::Balanced),
-        ..recipe()
-    };
+    let recipe = recipe().with(|r| {
+        r.training.loss = Some(fastgrnn::engine::Loss::BinaryCrossEntropy);
+        r.training.epochs = Some(40);
+        r.training.class_weight = Some(ClassWeight::Balanced);
+    });
     let summary = trained(&recipe, &data, folder.path());
     assert!(summary.test.unwrap().accuracy.unwrap() > 0.9);
     let model = Model::load(&summary.model).unwrap();
@@ -79,9 +78,19 @@ fn a_positive_class_gets_the_threshold_that_validation_prefers_and_files_keep_it
     for (quantize, refit) in [(false, Refit::None), (true, Refit::None), (true, Refit::Full)] {
         let folder = tempfile::tempdir().unwrap();
         let (positive, share) = (Some("class 1".into()), Some("class 1=0.2".parse().unwrap()));
-        let recipe = Recipe { positive, class_share: share, quantize: Some(quantize), ..recipe() };
-        let summary =
-            trained(&Recipe { epochs: Some(12), refit: Some(refit), ..recipe }, &data, folder.path());
+        let recipe = recipe().with(|r| {
+            r.training.positive = positive;
+            r.training.class_share = share;
+            r.quantization.quantize = Some(quantize);
+        });
+        let summary = trained(
+            &recipe.with(|r| {
+                r.training.epochs = Some(12);
+                r.training.refit = Some(refit);
+            }),
+            &data,
+            folder.path(),
+        );
         let (seed, test) = (&summary.seeds[0], summary.test.clone().unwrap());
         let model = AnyModel::load(&summary.model).unwrap();
         let decision = model.float().decision.clone().unwrap();
@@ -106,7 +115,11 @@ fn every_optimizer_lowers_the_loss() {
     let data = classes(80, 3, 8);
     for optimizer in [Optimizer::Sgd, Optimizer::Nesterov, Optimizer::Adam, Optimizer::AdamW] {
         let folder = tempfile::tempdir().unwrap();
-        let recipe = Recipe { optimizer: Some(optimizer), lr: None, epochs: Some(15), ..recipe() };
+        let recipe = recipe().with(|r| {
+            r.training.optimizer = Some(optimizer);
+            r.training.lr = None;
+            r.training.epochs = Some(15);
+        });
         trained(&recipe, &data, folder.path());
         let history = metrics(folder.path());
         assert!(history[14].train_loss < 0.9 * history[0].train_loss, "{optimizer}");
@@ -116,7 +129,10 @@ fn every_optimizer_lowers_the_loss() {
 #[test]
 fn early_stopping_ends_after_the_patience_and_keeps_the_best_epoch() {
     let (data, folder) = (classes(80, 2, 8), tempfile::tempdir().unwrap());
-    let recipe = Recipe { epochs: Some(400), patience: Some(5), ..recipe() };
+    let recipe = recipe().with(|r| {
+        r.training.epochs = Some(400);
+        r.training.patience = Some(5);
+    });
     let summary = trained(&recipe, &data, folder.path());
     let seed = &summary.seeds[0];
     assert!(seed.epochs < 400);
@@ -134,7 +150,10 @@ fn a_refit_trains_on_all_sequences_for_the_epochs_its_setting_says() {
     let data = classes(80, 2, 8);
     let refit_epochs = |refit| {
         let folder = tempfile::tempdir().unwrap();
-        let recipe = Recipe { epochs: Some(6), refit: Some(refit), ..recipe() };
+        let recipe = recipe().with(|r| {
+            r.training.epochs = Some(6);
+            r.training.refit = Some(refit);
+        });
         let summary = trained(&recipe, &data, folder.path());
         let history = metrics(folder.path());
         let refitted: Vec<_> = history.iter().filter(|r| r.pass == Pass::Refit).collect();
@@ -152,7 +171,10 @@ fn a_refit_trains_on_all_sequences_for_the_epochs_its_setting_says() {
 #[test]
 fn without_validation_the_last_epoch_is_the_result() {
     let (data, folder) = (classes(60, 2, 6), tempfile::tempdir().unwrap());
-    let recipe = Recipe { val_split: Some(0.0), epochs: Some(5), ..recipe() };
+    let recipe = recipe().with(|r| {
+        r.preparation.val_split = Some(0.0);
+        r.training.epochs = Some(5);
+    });
     let summary = trained(&recipe, &data, folder.path());
     assert_eq!(summary.val, None);
     assert_eq!(summary.seeds[0].best_epoch, 5);
@@ -168,7 +190,11 @@ fn metrics(folder: &Path) -> Vec<EpochReport> {
 #[test]
 fn several_seeds_are_summarised_with_means_and_deviations() {
     let (data, folder) = (classes(60, 3, 6), tempfile::tempdir().unwrap());
-    let recipe = Recipe { seed: Some(5), seeds: Some(3), epochs: Some(4), ..recipe() };
+    let recipe = recipe().with(|r| {
+        r.training.seed = Some(5);
+        r.training.seeds = Some(3);
+        r.training.epochs = Some(4);
+    });
     let summary = trained(&recipe, &data, folder.path());
     let seeds: Vec<u64> = summary.seeds.iter().map(|s| s.seed).collect();
     assert_eq!(seeds, [5, 6, 7]);
@@ -189,7 +215,13 @@ fn several_seeds_are_summarised_with_means_and_deviations() {
 fn one_of_several_seeds_is_the_model_that_seed_gives_alone() {
     let data = classes(60, 2, 6);
     let (both, alone) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let of = |seed, seeds| Recipe { seed: Some(seed), seeds: Some(seeds), epochs: Some(3), ..recipe() };
+    let of = |seed, seeds| {
+        recipe().with(|r| {
+            r.training.seed = Some(seed);
+            r.training.seeds = Some(seeds);
+            r.training.epochs = Some(3);
+        })
+    };
     let two = trained(&of(1, 2), &data, both.path());
     let one = trained(&of(2, 1), &data, alone.path());
     assert_eq!(std::fs::read(&two.seeds[1].model).unwrap(), std::fs::read(&one.model).unwrap());
@@ -198,7 +230,7 @@ fn one_of_several_seeds_is_the_model_that_seed_gives_alone() {
 #[test]
 fn the_summary_has_the_keys_of_the_train_contract() {
     let (data, folder) = (classes(60, 2, 6), tempfile::tempdir().unwrap());
-    let summary = trained(&Recipe { epochs: Some(2), ..recipe() }, &data, folder.path());
+    let summary = trained(&recipe().with(|r| r.training.epochs = Some(2)), &data, folder.path());
     let text = std::fs::read_to_string(folder.path().join("summary.json")).unwrap();
     let json: serde_json::Value = serde_json::from_str(&text).unwrap();
     for key in
@@ -214,13 +246,19 @@ fn the_summary_has_the_keys_of_the_train_contract() {
     assert!(json["test_sd"].is_null());
     let without_test = fastgrnn::data::Dataset { test: None, ..classes(60, 2, 6) };
     let other = tempfile::tempdir().unwrap();
-    assert_eq!(trained(&Recipe { epochs: Some(2), ..recipe() }, &without_test, other.path()).test, None);
+    assert_eq!(
+        trained(&recipe().with(|r| r.training.epochs = Some(2)), &without_test, other.path()).test,
+        None
+    );
 }
 
 #[test]
 fn the_written_configuration_is_a_recipe_that_resolves_to_itself() {
     let (data, folder) = (classes(60, 2, 6), tempfile::tempdir().unwrap());
-    let recipe = Recipe { epochs: Some(1), refit: Some(Refit::Full), ..recipe() };
+    let recipe = recipe().with(|r| {
+        r.training.epochs = Some(1);
+        r.training.refit = Some(Refit::Full);
+    });
     trained(&recipe, &data, folder.path());
     let again = Recipe::from_toml(folder.path().join("config.toml")).unwrap();
     assert_eq!(again.resolve(&data).unwrap(), recipe.resolve(&data).unwrap());
@@ -238,31 +276,30 @@ fn outcome(folder: &Path, seeds: std::ops::Range<u64>) -> (Vec<Vec<u8>>, Vec<Epo
 
 /// Everything random at once: shuffling, noise, crops, initial states, two layers, a refit, seeds.
 fn eventful() -> Recipe {
-    Recipe {
-        epochs: Some(5),
-        seeds: Some(2),
-        layers: Some(2),
-        refit: Some(Refit::BestEpochs),
-        augment: Some("noise=0.1,shift=2,crop=0.8".parse().unwrap()),
-        initial_state: Some("random".parse().unwrap()),
-        class_weight: Some(ClassWeight::Balanced),
-        ..recipe()
-    }
+    recipe().with(|r| {
+        r.training.epochs = Some(5);
+        r.training.seeds = Some(2);
+        r.network.layers = Some(2);
+        r.training.refit = Some(Refit::BestEpochs);
+        r.preparation.augment = Some("noise=0.1,shift=2,crop=0.8".parse().unwrap());
+        r.parameters.initial_state = Some("random".parse().unwrap());
+        r.training.class_weight = Some(ClassWeight::Balanced);
+    })
 }
 
 /// The same with every kind of stage; grids and supports change within a few batches.
 fn staged() -> Recipe {
-    Recipe {
-        sparsity_w: Some(0.5),
-        sparsity_u: Some(0.3),
-        sparsity_head: Some(0.8),
-        quantize: Some(true),
-        stages: Some("dense:1/4,project:1/4:every=3:gradual,frozen:1/4,quantized:1/4".parse().unwrap()),
+    eventful().with(|r| {
+        r.sparsity.keep_w = Some(0.5);
+        r.sparsity.keep_u = Some(0.3);
+        r.sparsity.keep_head = Some(0.8);
+        r.quantization.quantize = Some(true);
+        r.training.stages =
+            Some("dense:1/4,project:1/4:every=3:gradual,frozen:1/4,quantized:1/4".parse().unwrap());
         // An integer model has no random states.
-        initial_state: Some("0.1".parse().unwrap()),
-        refit: Some(Refit::Full),
-        ..eventful()
-    }
+        r.parameters.initial_state = Some("0.1".parse().unwrap());
+        r.training.refit = Some(Refit::Full);
+    })
 }
 
 #[test]
@@ -294,7 +331,13 @@ fn stopping_in_any_stage_and_resuming_changes_nothing() {
 fn sampled() -> Recipe {
     let class_share = Some("class 1=0.7".parse().unwrap());
     let positive = Some("class 1".into());
-    Recipe { class_share, epoch_draws: Some(70), positive, batch: Some(12), ema: Some(0.9), ..staged() }
+    staged().with(|r| {
+        r.training.class_share = class_share;
+        r.training.epoch_draws = Some(70);
+        r.training.positive = positive;
+        r.training.batch = Some(12);
+        r.training.ema = Some(0.9);
+    })
 }
 
 #[test]
@@ -305,12 +348,13 @@ fn stopping_a_sampled_run_and_resuming_changes_nothing() {
 #[test]
 fn an_average_keeps_the_support_and_is_what_validation_saw() {
     let data = classes(80, 2, 8);
-    let recipe = |ema| Recipe {
-        sparsity_u: Some(0.3),
-        stages: Some("dense:1/3,project:1/3:every=3,frozen:1/3".parse().unwrap()),
-        epochs: Some(9),
-        ema,
-        ..recipe()
+    let recipe = |ema| {
+        recipe().with(|r| {
+            r.sparsity.keep_u = Some(0.3);
+            r.training.stages = Some("dense:1/3,project:1/3:every=3,frozen:1/3".parse().unwrap());
+            r.training.epochs = Some(9);
+            r.training.ema = ema;
+        })
     };
     let models = [None, Some(0.0), Some(0.8)].map(|ema| {
         let folder = tempfile::tempdir().unwrap();
@@ -337,7 +381,11 @@ fn an_epoch_goes_through_as_many_sequences_as_it_draws() {
     let data = classes(90, 3, 6);
     for (draws, batches) in [(None, 9), (Some(20), 3), (Some(300), 38)] {
         let folder = tempfile::tempdir().unwrap();
-        let recipe = Recipe { epoch_draws: draws, batch: Some(8), epochs: Some(1), ..recipe() };
+        let recipe = recipe().with(|r| {
+            r.training.epoch_draws = draws;
+            r.training.batch = Some(8);
+            r.training.epochs = Some(1);
+        });
         let mut seen = Batches(0);
         run(&recipe.resolve(&data).unwrap(), &data, &options(folder.path()), &mut seen).unwrap();
         assert_eq!(seen.0, batches, "{draws:?}");
@@ -387,7 +435,7 @@ impl Observer for Killed {
 #[test]
 fn dying_at_any_point_and_resuming_changes_nothing() {
     let data = classes(60, 2, 8);
-    let recipe = Recipe { checkpoint_every: Some(0.0), ..eventful() };
+    let recipe = eventful().with(|r| r.training.checkpoint_every = Some(0.0));
     let config = recipe.resolve(&data).unwrap();
     let whole = tempfile::tempdir().unwrap();
     run(&config, &data, &options(whole.path()), &mut Silent).unwrap();
@@ -409,7 +457,7 @@ fn dying_at_any_point_and_resuming_changes_nothing() {
 fn dying_between_checkpoints_inside_an_epoch_and_resuming_changes_nothing() {
     let data = classes(60, 2, 8);
     // Due after every batch: each checkpoint but the last of an epoch lies inside one.
-    let recipe = Recipe { checkpoint_every: Some(1e-9), ..staged() };
+    let recipe = staged().with(|r| r.training.checkpoint_every = Some(1e-9));
     let config = recipe.resolve(&data).unwrap();
     let whole = tempfile::tempdir().unwrap();
     run(&config, &data, &options(whole.path()), &mut Silent).unwrap();
@@ -429,7 +477,7 @@ fn dying_between_checkpoints_inside_an_epoch_and_resuming_changes_nothing() {
 #[test]
 fn resuming_a_finished_run_returns_its_summary_without_training() {
     let (data, folder) = (classes(60, 2, 6), tempfile::tempdir().unwrap());
-    let config = Recipe { epochs: Some(3), ..recipe() }.resolve(&data).unwrap();
+    let config = recipe().with(|r| r.training.epochs = Some(3)).resolve(&data).unwrap();
     let first = run(&config, &data, &options(folder.path()), &mut Silent).unwrap();
     let again = fastgrnn::train::RunOptions { resume: true, ..options(folder.path()) };
     let second = run(&config, &data, &again, &mut Killed { left: 0 }).unwrap();
@@ -441,11 +489,11 @@ fn resuming_a_finished_run_returns_its_summary_without_training() {
 #[test]
 fn a_folder_with_a_run_is_not_overwritten() {
     let (data, folder) = (classes(60, 2, 6), tempfile::tempdir().unwrap());
-    let config = Recipe { epochs: Some(1), ..recipe() }.resolve(&data).unwrap();
+    let config = recipe().with(|r| r.training.epochs = Some(1)).resolve(&data).unwrap();
     run(&config, &data, &options(folder.path()), &mut Silent).unwrap();
     let error = run(&config, &data, &options(folder.path()), &mut Silent).unwrap_err();
     assert!(matches!(error, TrainError::Occupied { .. }));
-    assert!(error.to_string().contains("--resume"));
+    assert!(error.to_string().contains("resume it"));
 }
 
 #[test]
@@ -453,7 +501,10 @@ fn resuming_with_other_settings_names_the_keys_that_differ() {
     let (data, folder) = (classes(60, 2, 6), tempfile::tempdir().unwrap());
     let config = |recipe: Recipe| recipe.resolve(&data).unwrap();
     run(&config(recipe()), &data, &options(folder.path()), &mut Stopper::after(1)).unwrap_err();
-    let changed = config(Recipe { lr: Some(0.5), hidden: Some(3), ..recipe() });
+    let changed = config(recipe().with(|r| {
+        r.training.lr = Some(0.5);
+        r.network.hidden = Some(3);
+    }));
     let resume = fastgrnn::train::RunOptions { resume: true, ..options(folder.path()) };
     let error = run(&changed, &data, &resume, &mut Silent).unwrap_err();
     let TrainError::ConfigChanged { differences, .. } = &error else { panic!("{error}") };
@@ -476,18 +527,17 @@ fn resuming_on_other_data_is_refused() {
 #[test]
 fn a_learning_rate_that_is_far_too_high_is_reported_as_divergence() {
     let (data, folder) = (numbers(60), tempfile::tempdir().unwrap());
-    let recipe = Recipe {
-        optimizer: Some(Optimizer::Sgd),
-        lr: Some(1e6),
-        clip: Some(0.0),
-        update: Some(fastgrnn::cells::Nonlinearity::Relu),
-        ..recipe()
-    };
+    let recipe = recipe().with(|r| {
+        r.training.optimizer = Some(Optimizer::Sgd);
+        r.training.lr = Some(1e6);
+        r.training.clip = Some(0.0);
+        r.network.update = Some(fastgrnn::cells::Nonlinearity::Relu);
+    });
     let config = recipe.resolve(&data).unwrap();
     let error = run(&config, &data, &options(folder.path()), &mut Silent).unwrap_err();
     let text = error.to_string();
     assert!(matches!(error, TrainError::Diverged { seed: 0, .. }), "{text}");
-    for part in ["seed 0", "epoch 1", "--lr 300000", "--clip 1", "--start authors"] {
+    for part in ["seed 0", "epoch 1", "`lr = 300000`", "`clip = 1`", "`start = authors`"] {
         assert!(text.contains(part), "{text}");
     }
 }
@@ -496,16 +546,15 @@ fn a_learning_rate_that_is_far_too_high_is_reported_as_divergence() {
 fn parameters_that_overflow_are_divergence_and_never_reach_a_file() {
     let (data, folder) = (classes(60, 2, 6), tempfile::tempdir().unwrap());
     // Tanh keeps loss and gradient finite while the head overflows.
-    let recipe = Recipe {
-        optimizer: Some(Optimizer::Sgd),
-        lr: Some(3e38),
-        clip: Some(0.0),
-        warmup: Some(0.0),
-        epochs: Some(1),
-        batch: Some(60),
-        weight_decay: Some(1e3),
-        ..recipe()
-    };
+    let recipe = recipe().with(|r| {
+        r.training.optimizer = Some(Optimizer::Sgd);
+        r.training.lr = Some(3e38);
+        r.training.clip = Some(0.0);
+        r.training.warmup = Some(0.0);
+        r.training.epochs = Some(1);
+        r.training.batch = Some(60);
+        r.training.weight_decay = Some(1e3);
+    });
     let config = recipe.resolve(&data).unwrap();
     let error = run(&config, &data, &options(folder.path()), &mut Silent).unwrap_err();
     assert!(matches!(error, TrainError::Diverged { epoch: 1, batch: 1, .. }), "{error}");
@@ -532,7 +581,7 @@ impl Observer for Intruder<'_> {
 #[test]
 fn a_folder_is_trained_into_by_one_at_a_time() {
     let (data, folder) = (classes(60, 2, 6), tempfile::tempdir().unwrap());
-    let config = Recipe { epochs: Some(1), ..recipe() }.resolve(&data).unwrap();
+    let config = recipe().with(|r| r.training.epochs = Some(1)).resolve(&data).unwrap();
     let mut intruder = Intruder { config: &config, data: &data, folder: folder.path(), refused: false };
     run(&config, &data, &options(folder.path()), &mut intruder).unwrap();
     assert!(intruder.refused);

@@ -30,26 +30,24 @@ fn teacher(data: &Dataset, folder: &Path) -> PathBuf {
         let last = names.len() as u32 - 1;
         index.iter_mut().for_each(|c| *c = last - *c);
     }
-    let recipe = Recipe {
-        cell: Some(CellKind::Gru),
-        normalize: Some(Normalize::None),
-        hidden: Some(12),
-        epochs: Some(20),
-        ..recipe()
-    };
+    let recipe = recipe().with(|r| {
+        r.network.cell = Some(CellKind::Gru);
+        r.preparation.normalize = Some(Normalize::None);
+        r.network.hidden = Some(12);
+        r.training.epochs = Some(20);
+    });
     trained(&recipe, &other, folder).model
 }
 
 fn soft(teacher: Option<PathBuf>) -> Recipe {
-    Recipe {
-        epochs: Some(6),
-        seeds: Some(2),
-        label_smoothing: Some(0.1),
-        mixup: Some(0.3),
-        teacher,
-        augment: Some("noise=0.1,shift=2".parse().unwrap()),
-        ..recipe()
-    }
+    recipe().with(|r| {
+        r.training.epochs = Some(6);
+        r.training.seeds = Some(2);
+        r.training.label_smoothing = Some(0.1);
+        r.training.mixup = Some(0.3);
+        r.training.teacher = teacher;
+        r.preparation.augment = Some("noise=0.1,shift=2".parse().unwrap());
+    })
 }
 
 fn models(folder: &Path) -> Vec<Vec<u8>> {
@@ -62,13 +60,16 @@ fn models(folder: &Path) -> Vec<Vec<u8>> {
 fn each_kind_of_soft_target_changes_the_model_and_still_learns() {
     let (data, school) = (equal(150, 3, 16), tempfile::tempdir().unwrap());
     let teacher = teacher(&data, school.path());
-    let plain = Recipe { epochs: Some(30), ..recipe() };
+    let plain = recipe().with(|r| r.training.epochs = Some(30));
     let kinds = [
         plain.clone(),
-        Recipe { label_smoothing: Some(0.1), ..plain.clone() },
-        Recipe { mixup: Some(0.2), ..plain.clone() },
-        Recipe { teacher: Some(teacher.clone()), ..plain.clone() },
-        Recipe { teacher: Some(teacher), teacher_weight: Some(1.0), ..plain },
+        plain.clone().with(|r| r.training.label_smoothing = Some(0.1)),
+        plain.clone().with(|r| r.training.mixup = Some(0.2)),
+        plain.clone().with(|r| r.training.teacher = Some(teacher.clone())),
+        plain.with(|r| {
+            r.training.teacher = Some(teacher);
+            r.training.teacher_weight = Some(1.0);
+        }),
     ];
     let mut seen: Vec<Vec<u8>> = Vec::new();
     for recipe in kinds {
@@ -90,8 +91,12 @@ fn a_student_can_learn_from_its_teacher_alone_though_every_label_is_wrong() {
     let mut wrong = data.clone();
     let Labels::Class { index, .. } = &mut wrong.train.y else { panic!("classes") };
     index.iter_mut().for_each(|c| *c = (*c + 1) % 3);
-    let recipe =
-        Recipe { teacher, teacher_weight: Some(1.0), epochs: Some(30), val_split: Some(0.0), ..recipe() };
+    let recipe = recipe().with(|r| {
+        r.training.teacher = teacher;
+        r.training.teacher_weight = Some(1.0);
+        r.training.epochs = Some(30);
+        r.preparation.val_split = Some(0.0);
+    });
     let folder = tempfile::tempdir().unwrap();
     let accuracy = trained(&recipe, &wrong, folder.path()).test.unwrap().accuracy.unwrap();
     assert!(accuracy > 0.8, "{accuracy}");
@@ -137,7 +142,7 @@ fn resuming_with_another_teacher_is_refused_and_a_moved_one_is_not() {
     let error = run(&config(&moved), &data, &resume, &mut Stopper::after(2)).unwrap_err();
     assert!(matches!(error, TrainError::Interrupted { .. }), "{error}");
     let other = tempfile::tempdir().unwrap();
-    let stranger = trained(&Recipe { epochs: Some(1), ..recipe() }, &data, other.path()).model;
+    let stranger = trained(&recipe().with(|r| r.training.epochs = Some(1)), &data, other.path()).model;
     let error = run(&config(&stranger), &data, &resume, &mut Silent).unwrap_err();
     assert!(matches!(error, TrainError::DataChanged { .. }), "{error}");
     assert!(error.to_string().contains("teacher"));
@@ -148,7 +153,7 @@ fn a_teacher_that_does_not_fit_is_refused_before_anything_is_written() {
     let (data, school) = (equal(60, 2, 12), tempfile::tempdir().unwrap());
     let three = teacher(&equal(60, 3, 12), &school.path().join("three"));
     let values = trained(&recipe(), &numbers(60), &school.path().join("values")).model;
-    let integer = Recipe { quantize: Some(true), ..recipe() };
+    let integer = recipe().with(|r| r.quantization.quantize = Some(true));
     let integer = trained(&integer, &data, &school.path().join("integer")).model;
     for (path, part) in [
         (three, "the data class 0, class 1; train a teacher on the same classes"),

@@ -5,18 +5,19 @@ use fastgrnn::cells::Role;
 use fastgrnn::data::Normalize;
 use fastgrnn::model::Model;
 use fastgrnn::quantize::{Grid, IntegerModel};
-use fastgrnn::train::{ConfigError, EpochReport, Observer, Recipe, Refit, Silent, Stages, run};
+use fastgrnn::train::{
+    Choice, ConfigError, EpochReport, Numbers, Observer, Recipe, Refit, Silent, StageName, Stages, run,
+};
 use safetensors::SafeTensors;
 use std::path::{Path, PathBuf};
 
 fn sparse() -> Recipe {
-    Recipe {
-        rank_u: Some("4".parse().unwrap()),
-        sparsity_w: Some(0.5),
-        sparsity_u: Some(0.3),
-        epochs: Some(12),
-        ..recipe()
-    }
+    recipe().with(|r| {
+        r.network.rank_u = Some("4".parse().unwrap());
+        r.sparsity.keep_w = Some(0.5);
+        r.sparsity.keep_u = Some(0.3);
+        r.training.epochs = Some(12);
+    })
 }
 
 fn history(folder: &Path) -> Vec<EpochReport> {
@@ -83,14 +84,13 @@ fn at_every_batch_of_a_run_the_support_is_what_its_stage_says() {
     let (data, folder) = (classes(60, 2, 8), tempfile::tempdir().unwrap());
     let stages = Some("dense:1/3,project:1/3:every=4,frozen:1/6,quantized:1/6".parse().unwrap());
     // A high learning rate, so that projections do change the support.
-    let recipe = Recipe {
-        stages,
-        quantize: Some(true),
-        checkpoint_every: Some(1e-9),
-        lr: Some(0.1),
-        schedule: Some(fastgrnn::train::Schedule::Constant),
-        ..sparse()
-    };
+    let recipe = sparse().with(|r| {
+        r.training.stages = stages;
+        r.quantization.quantize = Some(true);
+        r.training.checkpoint_every = Some(1e-9);
+        r.training.lr = Some(0.1);
+        r.training.schedule = Some(fastgrnn::train::Schedule::Constant);
+    });
     let config = recipe.resolve(&data).unwrap();
     let mut auditor = Auditor {
         checkpoint: folder.path().join("seed-0/checkpoint.safetensors"),
@@ -124,16 +124,18 @@ fn only_epochs_that_satisfy_the_end_can_be_best() {
     let (first, best) = best_of(sparse());
     assert_eq!(first, Some(8), "the epoch that ends with the projecting stage is the best so far");
     assert!(best >= 8);
-    let (first, _) = best_of(Recipe {
-        stages: Some("dense:1/3,project:1/3:every=1:gradual,frozen:1/3".parse().unwrap()),
-        ..sparse()
-    });
+    let (first, _) = best_of(sparse().with(|r| {
+        r.training.stages = Some("dense:1/3,project:1/3:every=1:gradual,frozen:1/3".parse().unwrap())
+    }));
     assert_eq!(first, Some(8));
-    let (first, best) = best_of(Recipe { quantize: Some(true), ..sparse() });
+    let (first, best) = best_of(sparse().with(|r| r.quantization.quantize = Some(true)));
     assert_eq!(first, Some(11));
     assert!(best >= 11);
     let late = Some("dense:0.99,quantized:0.01".parse().unwrap());
-    let (first, best) = best_of(Recipe { quantize: Some(true), stages: late, ..recipe() });
+    let (first, best) = best_of(recipe().with(|r| {
+        r.quantization.quantize = Some(true);
+        r.training.stages = late;
+    }));
     assert_eq!((first, best), (Some(4), 4), "a stage of one batch still ends the last epoch");
 }
 
@@ -143,19 +145,18 @@ fn patience_waits_for_the_stages_to_be_over() {
     // 30 epochs of 5 batches: projections end with epoch 20, grids begin in epoch 26.
     for (quantize, settled) in [(false, 20), (true, 26)] {
         let folder = tempfile::tempdir().unwrap();
-        let recipe = Recipe {
-            quantize: Some(quantize),
-            patience: Some(1),
-            epochs: Some(30),
-            lr: Some(0.05),
-            ..sparse()
-        };
+        let recipe = sparse().with(|r| {
+            r.quantization.quantize = Some(quantize);
+            r.training.patience = Some(1);
+            r.training.epochs = Some(30);
+            r.training.lr = Some(0.05);
+        });
         let seed = trained(&recipe, &data, folder.path()).seeds.remove(0);
         assert!(seed.best_epoch >= settled && seed.epochs > settled, "{seed:?}");
         let history = history(folder.path());
         assert!(history.iter().all(|r| r.eligible == (r.epoch >= settled)), "{history:?}");
         assert!(history.iter().all(|r| r.eligible || !r.best));
-        let waiting = history.iter().filter(|r| r.training == "project");
+        let waiting = history.iter().filter(|r| r.stage == StageName::Project);
         let losses: Vec<f64> = waiting.filter_map(|r| r.val_loss).collect();
         assert!(losses.windows(2).any(|pair| pair[1] > pair[0]), "nothing to be impatient about: {losses:?}");
     }
@@ -164,21 +165,31 @@ fn patience_waits_for_the_stages_to_be_over() {
 #[test]
 fn every_epoch_says_which_stage_it_ended_in() {
     let (data, folder) = (classes(60, 2, 8), tempfile::tempdir().unwrap());
-    trained(&Recipe { quantize: Some(true), refit: Some(Refit::Full), ..sparse() }, &data, folder.path());
+    trained(
+        &sparse().with(|r| {
+            r.quantization.quantize = Some(true);
+            r.training.refit = Some(Refit::Full);
+        }),
+        &data,
+        folder.path(),
+    );
     let history = history(folder.path());
-    let stages: Vec<&str> = history.iter().map(|r| r.training.as_str()).collect();
+    let stages: Vec<&str> = history.iter().map(|r| r.stage.choice_name()).collect();
     let once = [["dense"; 4], ["project"; 4], ["frozen", "frozen", "quantized", "quantized"]].concat();
     assert_eq!(stages, [&once[..], &once[..]].concat());
     let eligible: Vec<usize> = (0..24).filter(|&i| history[i].eligible).collect();
     assert_eq!(eligible, [10, 11], "the refit chooses nothing");
     let line = serde_json::to_value(&history[10]).unwrap();
-    assert_eq!((&line["stage"], &line["training"]), (&"choose".into(), &"quantized".into()));
+    assert_eq!((&line["pass"], &line["stage"]), (&"choose".into(), &"quantized".into()));
 }
 
 #[test]
 fn a_full_refit_goes_through_all_stages() {
     let (data, folder) = (classes(60, 2, 8), tempfile::tempdir().unwrap());
-    let recipe = Recipe { refit: Some(Refit::Full), quantize: Some(true), ..sparse() };
+    let recipe = sparse().with(|r| {
+        r.training.refit = Some(Refit::Full);
+        r.quantization.quantize = Some(true);
+    });
     let summary = trained(&recipe, &data, folder.path());
     let float = Model::load(summary.model_float.as_ref().unwrap()).unwrap();
     for view in float.network.layout().views().iter().filter(|v| v.role == Role::Weight) {
@@ -190,10 +201,10 @@ fn a_full_refit_goes_through_all_stages() {
 #[test]
 fn a_refit_that_stops_early_is_refused_where_there_are_several_stages() {
     let data = classes(60, 2, 8);
-    let refit = |base: Recipe| Recipe { refit: Some(Refit::BestEpochs), ..base };
-    for recipe in [refit(sparse()), refit(Recipe { quantize: Some(true), ..recipe() })] {
+    let refit = |base: Recipe| base.with(|r| r.training.refit = Some(Refit::BestEpochs));
+    for recipe in [refit(sparse()), refit(recipe().with(|r| r.quantization.quantize = Some(true)))] {
         let error = recipe.resolve(&data).unwrap_err().to_string();
-        assert!(error.starts_with("refit = best-epochs: ") && error.contains("--refit full"), "{error}");
+        assert!(error.starts_with("refit = best-epochs: ") && error.contains("`refit = full`"), "{error}");
     }
     refit(recipe()).resolve(&data).unwrap();
 }
@@ -206,7 +217,11 @@ fn a_quantised_run_delivers_the_integer_model_and_the_float_one_beside_it() {
     // With a stage that trains through the grids, and by rounding alone.
     for stages in [None, Some("dense:1".parse::<Stages>().unwrap())] {
         let folder = tempfile::tempdir().unwrap();
-        let recipe = Recipe { quantize: Some(true), stages, epochs: Some(40), ..recipe() };
+        let recipe = recipe().with(|r| {
+            r.quantization.quantize = Some(true);
+            r.training.stages = stages;
+            r.training.epochs = Some(40);
+        });
         let summary = trained(&recipe, &data, folder.path());
         let integer = IntegerModel::load(&summary.model).unwrap();
         let float = Model::load(summary.model_float.as_ref().unwrap()).unwrap();
@@ -229,14 +244,18 @@ fn a_quantised_run_delivers_the_integer_model_and_the_float_one_beside_it() {
         assert!(seed.agreement.unwrap() > 0.95, "{:?}", seed.agreement);
         let resume = fastgrnn::train::RunOptions { resume: true, ..options(folder.path()) };
         let config = recipe.resolve(&data).unwrap();
-        assert_eq!(run(&config, &data, &resume, &mut Silent).unwrap(), summary);
+        assert_eq!(run(&config, &data, &resume, &mut Silent).unwrap().summary, summary);
     }
 }
 
 #[test]
 fn figures_of_several_seeds_are_those_of_their_integer_models() {
     let (data, folder) = (classes(60, 3, 8), tempfile::tempdir().unwrap());
-    let recipe = Recipe { quantize: Some(true), seeds: Some(2), sparsity_head: Some(0.5), ..sparse() };
+    let recipe = sparse().with(|r| {
+        r.quantization.quantize = Some(true);
+        r.training.seeds = Some(2);
+        r.sparsity.keep_head = Some(0.5);
+    });
     let summary = trained(&recipe, &data, folder.path());
     let (mut accuracies, mut images) = (Vec::new(), Vec::new());
     for seed in &summary.seeds {
@@ -285,15 +304,21 @@ fn are_the_rounded_weights(integer: &IntegerModel, float: &Model) {
 #[test]
 fn what_integers_cannot_do_is_refused_before_training() {
     let data = classes(60, 2, 8);
-    let quantize = |recipe: Recipe| Recipe { quantize: Some(true), ..recipe };
-    let lsb = |values: &[f64]| Recipe { input_lsb: Some(values.to_vec()), ..recipe() };
+    let quantize = |recipe: Recipe| recipe.with(|r| r.quantization.quantize = Some(true));
+    let lsb = |values: &[f64]| recipe().with(|r| r.quantization.input_lsb = Some(Numbers(values.to_vec())));
     for (recipe, part) in [
-        (quantize(Recipe { initial_state: Some("random".parse().unwrap()), ..recipe() }), "random states"),
-        (quantize(Recipe { normalize: Some(Normalize::PerCoordinate), ..recipe() }), "per-feature"),
-        (quantize(lsb(&[0.1, 0.1, 0.1])), "3 values of --input-lsb for 2 features"),
+        (
+            quantize(recipe().with(|r| r.parameters.initial_state = Some("random".parse().unwrap()))),
+            "random states",
+        ),
+        (
+            quantize(recipe().with(|r| r.preparation.normalize = Some(Normalize::PerCoordinate))),
+            "per-feature",
+        ),
+        (quantize(lsb(&[0.1, 0.1, 0.1])), "3 values of `input-lsb` for 2 features"),
         (quantize(lsb(&[-1.0])), "must be a positive number"),
         (quantize(lsb(&[1e-6])), "counts have 16 bits"),
-        (lsb(&[0.1]), "choose --quantize"),
+        (lsb(&[0.1]), "choose `quantize`"),
     ] {
         let error = recipe.resolve(&data).unwrap_err().to_string();
         assert!(error.contains(part), "{error}");
@@ -315,58 +340,45 @@ fn a_run_without_quantize_has_no_float_model_apart() {
 #[test]
 fn the_usual_stages_are_the_papers_thirds_and_a_last_sixth_on_grids() {
     let data = classes(60, 2, 8);
-    let stages = |recipe: Recipe| recipe.resolve(&data).unwrap().stages.to_string();
+    let stages = |recipe: Recipe| recipe.resolve(&data).unwrap().training.stages.to_string();
     assert_eq!(stages(recipe()), "dense:1");
     assert_eq!(stages(sparse()), "dense:1/3,project:1/3:every=15,frozen:1/3");
     let quantize = Some(true);
-    assert_eq!(stages(Recipe { quantize, ..recipe() }), "dense:5/6,quantized:1/6");
-    let both = stages(Recipe { quantize, ..sparse() });
+    assert_eq!(stages(recipe().with(|r| r.quantization.quantize = quantize)), "dense:5/6,quantized:1/6");
+    let both = stages(sparse().with(|r| r.quantization.quantize = quantize));
     assert_eq!(both, "dense:1/3,project:1/3:every=15,frozen:1/6,quantized:1/6");
 }
 
 #[test]
 fn stages_that_contradict_other_settings_are_refused() {
     let data = classes(60, 2, 8);
-    let with = |stages: &str, base: Recipe| Recipe { stages: Some(stages.parse().unwrap()), ..base };
-    let quantize = |base: Recipe| Recipe { quantize: Some(true), ..base };
+    let with = |stages: &str, base: Recipe| base.with(|r| r.training.stages = Some(stages.parse().unwrap()));
+    let quantize = |base: Recipe| base.with(|r| r.quantization.quantize = Some(true));
     for (recipe, part) in [
         (with("dense:1", sparse()), "needs a project stage"),
         (with("project:1/2,dense:1/2", sparse()), "no dense one after it"),
-        (with("project:1", recipe()), "nothing is sparse; set --sparsity-w"),
+        (with("project:1", recipe()), "nothing is sparse; set `keep-w`"),
         (with("frozen:1/2,project:1/2", sparse()), "put one before it"),
         (with("project:1/3,dense:1/3,frozen:1/3", sparse()), "put one before it"),
-        (with("dense:1/2,quantized:1/2", recipe()), "add --quantize"),
+        (with("dense:1/2,quantized:1/2", recipe()), "set `quantize`"),
         (with("quantized:1/2,dense:1/2", quantize(recipe())), "nothing may follow"),
-        (with("project:1:keep=0.9", sparse()), "the last projection goes down"),
-        (Recipe { epochs: Some(1), batch: Some(60), ..sparse() }, "more --epochs"),
+        (with("project:1:keep=0.9", sparse()), "the last projection uses"),
+        (
+            sparse().with(|r| {
+                r.training.epochs = Some(1);
+                r.training.batch = Some(60);
+            }),
+            "more `epochs`",
+        ),
     ] {
         let error = recipe.resolve(&data).unwrap_err();
         assert!(matches!(error, ConfigError::Stages { .. }), "{error}");
         assert!(error.to_string().contains(part), "{error}");
     }
     for bad in [0.0, 1.1, -0.5, f64::NAN] {
-        let error = Recipe { sparsity_u: Some(bad), ..recipe() }.resolve(&data).unwrap_err();
-        assert!(error.to_string().starts_with("sparsity-u = "), "{error}");
+        let error = recipe().with(|r| r.sparsity.keep_u = Some(bad)).resolve(&data).unwrap_err();
+        assert!(error.to_string().starts_with("keep-u = "), "{error}");
     }
     with("project:1/3:keep=0.7,dense:1/3,project:1/3", sparse()).resolve(&data).unwrap();
     with("dense:1", quantize(recipe())).resolve(&data).unwrap();
-}
-
-#[test]
-fn a_run_started_before_there_were_stages_can_be_continued() {
-    let (data, folder) = (classes(60, 2, 6), tempfile::tempdir().unwrap());
-    let config = recipe().resolve(&data).unwrap();
-    run(&config, &data, &options(folder.path()), &mut crate::common::Stopper::after(3)).unwrap_err();
-    let path = folder.path().join("config.toml");
-    let new = ["stages", "sparsity-w", "sparsity-u", "sparsity-head", "quantize"];
-    let text = std::fs::read_to_string(&path).unwrap();
-    let old: String = text
-        .lines()
-        .filter(|line| !new.iter().any(|key| line.starts_with(&format!("{key} "))))
-        .map(|line| format!("{line}\n"))
-        .collect();
-    assert!(old.lines().count() + new.len() == text.lines().count());
-    std::fs::write(&path, old).unwrap();
-    let resume = fastgrnn::train::RunOptions { resume: true, ..options(folder.path()) };
-    run(&config, &data, &resume, &mut Silent).unwrap();
 }

@@ -121,7 +121,7 @@ impl Extract<'_> {
         if let Ok(file) = std::fs::metadata(path)
             && file.len() > self.limit
         {
-            let (file, limit) = (path.display().to_string(), format!("{} bytes (--size-limit)", self.limit));
+            let (file, limit) = (path.display().to_string(), format!("{} bytes (`size-limit`)", self.limit));
             return Err(AudioError::TooLong { file, limit });
         }
         let audio = audio::read(path)?;

@@ -32,17 +32,12 @@ use super::names::listed;
 use super::part::Part;
 use super::part::RawLabels;
 use super::parts::{Parts, Purpose};
+use super::settings::{CLIP_SECONDS, EXTRA_SHARE};
 use super::speech::{Background, Clip, Pick, Set, Split, choose};
 use super::{DataError, LabelKind, Request, Sequences};
 use crate::audio::AudioError;
 use crate::features::Spec;
 use layout::Layout;
-
-/// The length of a clip unless another is asked for, in seconds.
-const CLIP_SECONDS: f64 = 1.0;
-
-/// Share of the classes' clips that `silence` and `unknown` get, each.
-const SHARE: f64 = 0.1;
 
 /// Bad files that are listed one by one.
 const LISTED: usize = 50;
@@ -50,7 +45,7 @@ const LISTED: usize = 50;
 /// Reads the folder of recordings, or the one recording, at `path`.
 pub(crate) fn read(path: &Path, request: &Request, purpose: Purpose) -> Result<Parts, DataError> {
     request.check_no_columns(&file_name(path))?;
-    let spec = request.features.unwrap_or_default();
+    let spec = request.audio.features.unwrap_or_default();
     let reader = Reader { path, request, spec: &spec, length: length(request, &spec)? };
     let layout = Layout::of(path, purpose)?;
     match purpose {
@@ -61,24 +56,24 @@ pub(crate) fn read(path: &Path, request: &Request, purpose: Purpose) -> Result<P
 
 /// How long the clips are made, in samples.
 fn length(request: &Request, spec: &Spec) -> Result<Length, DataError> {
-    if let Some(window) = request.window {
+    if let Some(window) = request.data.window {
         return Ok(Length::AtLeast(spec.window() + window.saturating_sub(1) * spec.hop()));
     }
-    let seconds = request.clip_seconds.unwrap_or(CLIP_SECONDS);
+    let seconds = request.audio.clip_seconds.unwrap_or(CLIP_SECONDS);
     let samples = seconds * f64::from(spec.rate());
     if !(samples >= spec.window() as f64 && seconds <= 3_600.0) {
         let least = spec.window() as f64 / f64::from(spec.rate());
         let problem = format!("{seconds} s is no length for a clip; use {least} to 3600");
-        return Err(DataError::Option { option: "--clip-seconds".into(), problem });
+        return Err(DataError::Setting { key: "clip-seconds".into(), problem });
     }
     Ok(Length::Clip(samples.round() as usize))
 }
 
-fn share(option: &str, asked: Option<f64>) -> Result<f64, DataError> {
-    match asked.unwrap_or(SHARE) {
+fn share(key: &str, asked: Option<f64>) -> Result<f64, DataError> {
+    match asked.unwrap_or(EXTRA_SHARE) {
         share if (0.0..=1_000.0).contains(&share) => Ok(share),
-        share => Err(DataError::Option {
-            option: option.into(),
+        share => Err(DataError::Setting {
+            key: key.into(),
             problem: format!("{share} is no share of the other clips; use 0 (none) or more, such as 0.1"),
         }),
     }
@@ -114,16 +109,16 @@ impl Reader<'_> {
         let clip = match self.length {
             Length::Clip(samples) | Length::AtLeast(samples) => samples,
         };
-        let silence = share("--silence-share", request.silence_share)?;
+        let silence = share("silence-share", request.audio.silence_share)?;
         let mut bad = Vec::new();
         let background = match &layout.noise {
             noise if noise.is_empty() || silence == 0.0 && copies == 0 => None,
             noise => {
                 let paths = noise.iter().map(|name| self.root().join(name));
-                Some(Background::of(paths, self.spec, clip, request.skip_bad.then_some(&mut bad))?)
+                Some(Background::of(paths, self.spec, clip, request.data.skip_bad.then_some(&mut bad))?)
             }
         };
-        let (words, unknown) = (self.words(&layout)?, share("--unknown-share", request.unknown_share)?);
+        let (words, unknown) = (self.words(&layout)?, share("unknown-share", request.audio.unknown_share)?);
         let silence = if background.is_some() { silence } else { 0.0 };
         let set = Set::Folder { words, unknown, silence };
         let vary = Vary { copies, low: request.snr_low, high: request.snr_high };
@@ -188,12 +183,12 @@ impl Reader<'_> {
 
     /// The words asked for, each of which must be there.
     fn words(&self, layout: &Layout) -> Result<Option<Vec<String>>, DataError> {
-        let asked = &self.request.words;
+        let asked = self.request.audio.chosen_words();
         if let Some(word) = asked.iter().find(|word| !layout.files.iter().any(|file| file.word == **word)) {
             let problem = format!("there is no folder '{word}'; folders: {}", listed(&layout.words()));
-            return Err(DataError::Option { option: "--words".into(), problem });
+            return Err(DataError::Setting { key: "words".into(), problem });
         }
-        Ok((!asked.is_empty()).then(|| asked.clone()))
+        Ok((!asked.is_empty()).then(|| asked.to_vec()))
     }
 
     /// Computes the features of `jobs`.
@@ -211,7 +206,7 @@ impl Reader<'_> {
             background,
             spec: self.spec,
             length: self.length,
-            limit: self.request.size_limit,
+            limit: self.request.data.size_limit,
             vary,
             watch: self.request.watch.as_ref(),
         };
@@ -221,7 +216,7 @@ impl Reader<'_> {
         extract.run(jobs, &mut |job, features| {
             match features {
                 Ok(features) => x.push(&features),
-                Err(error) if self.request.skip_bad => {
+                Err(error) if self.request.data.skip_bad => {
                     bad.push(error);
                     return Ok(());
                 }

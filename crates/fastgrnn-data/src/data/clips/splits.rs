@@ -54,7 +54,7 @@ pub(super) fn split(
         if !is_apart {
             draw(layout, &mut of, Split::Test);
             notes.push(format!(
-                "{} of {} recordings, drawn at random, are the test part, the same in every run; if you recorded several clips of one person, a folder of other people's (--test) tells more",
+                "{} of {} recordings, drawn at random, are the test part, the same in every run; if you recorded several clips of one person, a test set (`test`) of other people gives a better estimate",
                 of.iter().filter(|&&split| split == Split::Test).count(),
                 files.len()
             ));

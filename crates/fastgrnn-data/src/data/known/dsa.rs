@@ -103,7 +103,7 @@ fn count(path: &Path) -> Option<[usize; 2]> {
 
 fn read(path: &Path, request: &Request) -> Result<Found, DataError> {
     let wanted = |name: &str| place(name).is_some();
-    let mut segments = text::parse_files(path, request.size_limit, &wanted, |name, bytes| {
+    let mut segments = text::parse_files(path, request.data.size_limit, &wanted, |name, bytes| {
         text::table(name, bytes, COLUMNS)
     })?;
     segments.sort_by_key(|(name, _)| place(name));

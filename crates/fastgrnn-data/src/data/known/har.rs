@@ -105,7 +105,7 @@ fn read(
         let stem = stem(name);
         is_signal(stem) || matches!(stem, "y_train" | "y_test" | "subject_train" | "subject_test")
     };
-    let tables = text::parse_files(path, request.size_limit, &wanted, |name, bytes| {
+    let tables = text::parse_files(path, request.data.size_limit, &wanted, |name, bytes| {
         text::table(name, bytes, if is_signal(stem(name)) { STEPS } else { 1 })
     })?;
     let tables: HashMap<String, Vec<f32>> =

@@ -35,7 +35,7 @@ fn read(folder: &Path, request: &Request) -> Result<Found, DataError> {
             let name = format!("{prefix}-{kind}-ubyte");
             let packed = folder.join(format!("{name}.gz"));
             let path = if packed.exists() { packed } else { folder.join(&name) };
-            let mut tree = Tree::open(&path, request.size_limit)
+            let mut tree = Tree::open(&path, request.data.size_limit)
                 .and_then(|mut tree| Ok((tree.read(0)?, tree.name)))
                 .map_err(|error| SPEC.explain(error, &path))?;
             Ok((std::mem::take(&mut tree.1), tree.0))

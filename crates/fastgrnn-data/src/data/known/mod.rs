@@ -1,8 +1,8 @@
 //! Data sets known by name.
 //!
-//! `digits` is part of the library. The others are looked for as files, under the data folder that
-//! was asked for, then `$FASTGRNN_DATA`, then the current folder and `shared/data` beside it or
-//! beside a folder around it. A missing one says what to download and where to put it.
+//! `digits` is part of the library. The files of the others are in the folder that `data-dir` names,
+//! or in the one that the environment variable `FASTGRNN_DATA` names. The error for a missing set says
+//! what to download and where to put it.
 
 mod digits;
 mod dsa;
@@ -43,7 +43,7 @@ pub struct KnownSet {
     pub path: Option<PathBuf>,
     /// Whether it can be loaded now.
     pub found: bool,
-    /// Where it is looked for, in order; empty when it is built in.
+    /// The folder in which it is looked for; empty when it is built in or no folder is set.
     pub looked: Vec<PathBuf>,
     /// What to download and where to put it; empty when it is built in.
     pub fetch: String,
@@ -60,15 +60,13 @@ const SPECS: [&KnownSpec; 8] = [
     &speech::WAKEWORD,
 ];
 
-/// The folders in which known sets are looked for, in order.
-fn folders(data_dir: Option<&Path>) -> Vec<PathBuf> {
-    let mut folders: Vec<PathBuf> = data_dir.map(Path::to_path_buf).into_iter().collect();
-    folders.extend(std::env::var_os("FASTGRNN_DATA").filter(|v| !v.is_empty()).map(PathBuf::from));
-    if let Ok(here) = std::env::current_dir() {
-        folders.extend(here.ancestors().take(5).map(|folder| folder.join("shared/data")));
-        folders.push(here);
-    }
-    folders
+/// The environment variable that names the folder with the known data sets.
+pub const DATA_VARIABLE: &str = "FASTGRNN_DATA";
+
+/// The folder in which known sets are looked for: the given one, or else the variable's.
+fn data_folder(data_dir: Option<&Path>) -> Option<PathBuf> {
+    let variable = || std::env::var_os(DATA_VARIABLE).filter(|v| !v.is_empty()).map(PathBuf::from);
+    data_dir.map(Path::to_path_buf).or_else(variable)
 }
 
 /// The data sets known by name, and whether each is there.
@@ -78,9 +76,9 @@ fn folders(data_dir: Option<&Path>) -> Vec<PathBuf> {
 /// assert!(sets.iter().any(|set| set.name == "digits" && set.found));
 /// ```
 pub fn known_sets(data_dir: Option<&Path>) -> Vec<KnownSet> {
-    let folders = folders(data_dir);
+    let folder = data_folder(data_dir);
     let describe = |spec: &&KnownSpec| {
-        let path = spec.locate(&folders);
+        let path = spec.locate(folder.as_deref());
         let built_in = spec.places.is_empty();
         let [train, test, steps, features, classes] = spec.sizes;
         let [train, test] = path.as_deref().and_then(spec.count).unwrap_or([train, test]);
@@ -95,8 +93,8 @@ pub fn known_sets(data_dir: Option<&Path>) -> Vec<KnownSet> {
             classes,
             found: path.is_some() || built_in,
             path,
-            looked: if built_in { Vec::new() } else { folders.clone() },
-            fetch: if built_in { String::new() } else { spec.fetch_text(&folders) },
+            looked: folder.iter().filter(|_| !built_in).cloned().collect(),
+            fetch: if built_in { String::new() } else { spec.fetch_text(folder.as_deref()) },
         }
     };
     SPECS.iter().map(describe).collect()
@@ -118,30 +116,26 @@ pub(crate) fn load(request: &Request) -> Result<Option<Found>, DataError> {
         Some(spec) => {
             request.check_no_columns(spec.name)?;
             request.check_no_recordings(spec.name)?;
-            spec.load(&folders(request.data_dir.as_deref()), request).map(Some)
+            spec.load(data_folder(request.data.data_dir.as_deref()), request).map(Some)
         }
         None => Ok(None),
     }
 }
 
 impl KnownSpec {
-    fn load(&self, folders: &[PathBuf], request: &Request) -> Result<Found, DataError> {
-        let path = match self.locate(folders) {
+    fn load(&self, folder: Option<PathBuf>, request: &Request) -> Result<Found, DataError> {
+        let path = match self.locate(folder.as_deref()) {
             Some(path) => path,
             None if self.places.is_empty() => PathBuf::new(),
             None => {
-                let looked: Vec<String> = folders.iter().map(|f| f.display().to_string()).collect();
-                return Err(DataError::MissingSet {
-                    name: self.name.into(),
-                    fetch: self.fetch_text(folders),
-                    looked: looked.join(", "),
-                });
+                let fetch = self.fetch_text(folder.as_deref());
+                return Err(DataError::MissingSet { name: self.name.into(), folder, fetch });
             }
         };
         let mut found = (self.read)(&path, request).map_err(|error| self.explain(error, &path))?;
         let split = self.group_split.then_some(super::SplitBy::Group);
         let positive = speech::wake_word(&request.source).map(str::to_owned);
-        found.suggested = Suggestions { split, positive, axes: (self.axes)(), ..Suggestions::default() };
+        found.suggested = Suggestions { split, positive, axes: (self.axes)() };
         Ok(found)
     }
 
@@ -168,13 +162,15 @@ mod tests {
     #[test]
     fn a_missing_set_says_what_to_get_and_where_to_put_it() {
         let empty = tempfile::tempdir().unwrap();
-        let folders = [empty.path().to_path_buf()];
         for spec in &SPECS[1..] {
-            let error = spec.load(&folders, &Request::new(spec.name)).err().unwrap();
+            let error = spec.load(Some(empty.path().into()), &Request::new(spec.name)).err().unwrap();
             assert!(matches!(error, DataError::MissingSet { .. }), "{error}");
             let message = error.to_string();
             assert!(message.contains(spec.name) && message.contains("sha256"), "{message}");
             assert!(message.contains(&empty.path().display().to_string()), "{message}");
+            let error = spec.load(None, &Request::new(spec.name)).err().unwrap().to_string();
+            assert!(error.contains("FASTGRNN_DATA") && error.contains("`data-dir`"), "{error}");
+            assert!(error.contains("docs/data-sets.md"), "{error}");
         }
     }
 
@@ -182,12 +178,12 @@ mod tests {
     fn a_known_folder_without_its_files_does_not_count_as_found() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("mnist")).unwrap();
-        assert!(mnist::SPEC.locate(&[folder.path().to_path_buf()]).is_none());
+        assert!(mnist::SPEC.locate(Some(folder.path())).is_none());
     }
 
     #[test]
-    fn the_folder_asked_for_comes_first() {
-        let asked = Path::new("asked");
-        assert_eq!(folders(Some(asked))[0], asked);
+    fn the_given_folder_is_used_before_the_variable() {
+        let given = Path::new("given");
+        assert_eq!(data_folder(Some(given)), Some(given.to_path_buf()));
     }
 }

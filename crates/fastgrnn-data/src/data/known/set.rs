@@ -45,10 +45,10 @@ impl Found {
 }
 
 impl KnownSpec {
-    /// Where the set lies, if it does.
-    pub fn locate(&self, folders: &[PathBuf]) -> Option<PathBuf> {
-        let places = folders.iter().flat_map(|f| self.places.iter().map(move |p| f.join(p)));
-        places.into_iter().find(|path| {
+    /// Where the set is below a data folder.
+    pub fn locate(&self, folder: Option<&Path>) -> Option<PathBuf> {
+        let places = self.places.iter().map(|place| folder.map(|folder| folder.join(place)));
+        places.flatten().find(|path| {
             if !path.is_dir() {
                 return path.is_file();
             }
@@ -58,13 +58,16 @@ impl KnownSpec {
     }
 
     /// What to download and where to put it.
-    pub fn fetch_text(&self, folders: &[PathBuf]) -> String {
-        let place = self.places.first().map_or(String::new(), |place| (*place).to_string());
-        let folder = folders.first().map_or(".".into(), |f| f.display().to_string());
+    pub fn fetch_text(&self, folder: Option<&Path>) -> String {
+        let place = self.places.first().copied().unwrap_or_default();
+        let path = match folder {
+            Some(folder) => folder.join(place).display().to_string(),
+            None => format!("{place} in your data folder"),
+        };
         let sums: String =
             self.checksums.iter().map(|(file, sum)| format!("\n  {file}  sha256 {sum}")).collect();
         format!(
-            "Get {} and put it at {folder}/{place} (or at the same place below $FASTGRNN_DATA or --data-dir).\nThese checksums are of these files and no others:{sums}",
+            "Get {} and put it at {path}; docs/data-sets.md has the details.\nChecksums:{sums}",
             self.fetch
         )
     }

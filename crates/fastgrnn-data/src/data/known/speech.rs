@@ -84,16 +84,16 @@ impl Source {
     fn open(folder: &Path, request: &Request) -> Result<Self, DataError> {
         if Archive::is_in(folder) {
             let spec = features::Spec::default();
-            if let Some(asked) = request.features.as_ref().filter(|asked| **asked != spec) {
+            if let Some(asked) = request.audio.features.as_ref().filter(|asked| **asked != spec) {
                 let problem = format!(
                     "{asked}, but the archive holds {spec}; other features need the recordings themselves"
                 );
-                return Err(DataError::Option { option: "--features".into(), problem });
+                return Err(DataError::Setting { key: "features".into(), problem });
             }
-            return Archive::open(folder, request.size_limit).map(Self::Archive);
+            return Archive::open(folder, request.data.size_limit).map(Self::Archive);
         }
         let (clips, paths) = clips::speech(folder)?;
-        let spec = request.features.unwrap_or_default();
+        let spec = request.audio.features.unwrap_or_default();
         Ok(Self::Audio { clips, paths, spec })
     }
 
@@ -135,7 +135,7 @@ impl Source {
             }
             Self::Audio { paths, spec, .. } => {
                 let (length, vary) = (Length::Clip(spec.rate() as usize), &Vary::none());
-                let (limit, watch) = (request.size_limit, request.watch.as_ref());
+                let (limit, watch) = (request.data.size_limit, request.watch.as_ref());
                 let extract = Extract { paths, background, spec, length, limit, vary, watch };
                 extract.run(jobs, &mut |_, features| {
                     x.push(&features?);
@@ -154,8 +154,7 @@ fn read(folder: &Path, request: &Request, set: &Set) -> Result<Found, DataError>
         && !clips.iter().any(|clip| clip.word() == word)
     {
         let (words, _) = choose(&Set::Words, clips, Split::Train);
-        let problem = format!("'{word}' is none of its words: {}", words.join(", "));
-        return Err(DataError::Option { option: "wakeword".into(), problem });
+        return Err(DataError::UnknownWord { word: word.to_string(), known: words.join(", ") });
     }
     let spec = source.spec();
     let background = match noise_folder(folder) {

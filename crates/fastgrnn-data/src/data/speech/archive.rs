@@ -20,7 +20,7 @@ const INDEX: &str = "index.csv.gz";
 ///
 /// ```no_run
 /// use fastgrnn_data::data::speech::Archive;
-/// let archive = Archive::open("shared/data/speech_commands".as_ref(), 1 << 30)?;
+/// let archive = Archive::open("speech_commands".as_ref(), 1 << 30)?;
 /// let first = archive.features(0);
 /// assert_eq!(first.len(), 99 * 32);
 /// # Ok::<(), fastgrnn_data::data::DataError>(())

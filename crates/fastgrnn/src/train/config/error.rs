@@ -1,6 +1,7 @@
-//! Every way in which settings can be refused.
+//! Why settings are refused.
 
 use fastgrnn_core::net::{Loss, NetworkError};
+use fastgrnn_core::settings::OutOfRange;
 use fastgrnn_data::data::DataError;
 use fastgrnn_model::device::LimitsError;
 use fastgrnn_model::quantize::QuantizeError;
@@ -27,7 +28,7 @@ pub enum ConfigError {
         index: usize,
     },
     /// Nothing to learn.
-    #[error("{dataset} has no labels; name their column with --label-col")]
+    #[error("{dataset} has no labels; name their column with `label-col`")]
     NoLabels {
         /// The data set.
         dataset: String,
@@ -58,7 +59,10 @@ pub enum ConfigError {
         /// How it differs.
         what: String,
     },
-    /// A value out of its range.
+    /// A value outside its declared range.
+    #[error(transparent)]
+    Range(#[from] OutOfRange),
+    /// A value that does not fit the data or another setting.
     #[error("{key} = {value}: {expected}")]
     Value {
         /// The key.
@@ -66,7 +70,7 @@ pub enum ConfigError {
         /// Its value.
         value: String,
         /// What it must be.
-        expected: &'static str,
+        expected: String,
     },
     /// A class that no training sequence has.
     #[error("{key} names the class '{class}'; the training data has {}", .classes.join(", "))]
@@ -101,7 +105,7 @@ pub enum ConfigError {
     /// A network beyond what a model file holds.
     #[error(
         "a network of {input} features, {outputs} outputs and {params} parameters is too large; \
-         use a smaller --hidden or ranks, or --timesteps to put fewer values into a step"
+         use a smaller `hidden` or ranks, or `timesteps` to put fewer values into a step"
     )]
     TooLarge {
         /// Features a step.
@@ -144,7 +148,7 @@ pub enum ConfigError {
     /// Training would need more memory than a machine has.
     #[error(
         "training on sequences of {steps} steps needs about {} GiB on {threads} threads; cut them with \
-         --window or --timesteps, or use a smaller --batch, --hidden or --threads",
+         `window` or `timesteps`, or use a smaller `batch` or `hidden`, or fewer threads",
         bytes >> 30
     )]
     Memory {
@@ -179,6 +183,10 @@ pub enum ConfigError {
     Data(#[from] DataError),
 }
 
-pub(super) fn out_of_range(key: &'static str, value: impl ToString, expected: &'static str) -> ConfigError {
-    ConfigError::Value { key, value: value.to_string(), expected }
+pub(super) fn out_of_range(
+    key: &'static str,
+    value: impl ToString,
+    expected: impl Into<String>,
+) -> ConfigError {
+    ConfigError::Value { key, value: value.to_string(), expected: expected.into() }
 }

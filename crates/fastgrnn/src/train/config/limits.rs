@@ -1,40 +1,21 @@
-//! Whether the integer model will fit its board, and what would.
+//! Checks that the integer model fits its board, and suggests what would.
 
 use super::{Config, ConfigError};
 use crate::train::{Rank, Recipe};
 use fastgrnn_core::net::InitialState;
+use fastgrnn_core::settings::Group;
 use fastgrnn_data::data::Dataset;
 use fastgrnn_model::device::{Footprint, Limits};
-use fastgrnn_model::quantize::{check_form, kept_entries};
-
-/// Most units that are tried: an integer sum holds no more values.
-const MOST_UNITS: usize = 511;
+use fastgrnn_model::quantize::{MOST_TERMS, check_form, kept_entries};
 
 impl Recipe {
-    /// What the integer model is held to.
+    /// The limits of the integer model.
     pub fn limits(&self) -> Limits {
-        Limits {
-            fit: self.fit,
-            board: self.board,
-            max_flash: self.max_flash,
-            max_ram: self.max_ram,
-            max_ms: self.max_ms,
-        }
+        self.limits.clone().complete().expect("every limit is optional")
     }
 }
 
 impl Config {
-    /// What the integer model is held to.
-    pub fn limits(&self) -> Limits {
-        Limits {
-            fit: self.fit,
-            board: self.board,
-            max_flash: self.max_flash,
-            max_ram: self.max_ram,
-            max_ms: self.max_ms,
-        }
-    }
-
     /// What the integer model needs on a board.
     pub fn footprint(&self, data: &Dataset) -> Footprint {
         let footprint =
@@ -43,7 +24,7 @@ impl Config {
             Some(spec) => footprint.with_front_end(spec, None),
             None => footprint,
         };
-        match self.initial_state {
+        match self.parameters.initial_state {
             InitialState::Given(_) => footprint.storing_start(),
             InitialState::Zero | InitialState::Random => footprint,
         }
@@ -51,30 +32,30 @@ impl Config {
 
     /// Whether it keeps to the limits, if there are any.
     pub fn fits(&self, data: &Dataset) -> bool {
-        self.limits().allow(&self.footprint(data), data.train.x.max_steps())
+        self.limits.allow(&self.footprint(data), data.train.x.max_steps())
     }
 
     /// Takes units away until the network keeps to the limits; leaves it as it is if none does.
     pub(super) fn shrink(&mut self, data: &Dataset) {
-        if !self.limits().is_empty()
-            && let Some(hidden) = self.most_units(data, self.hidden)
+        if !self.limits.is_empty()
+            && let Some(hidden) = self.most_units(data, self.network.hidden)
         {
-            self.hidden = hidden;
+            self.network.hidden = hidden;
         }
     }
 
     /// Refuses a network that exceeds the limits, with what would not.
     pub(super) fn check_limits(&self, data: &Dataset) -> Result<(), ConfigError> {
-        let limits = self.limits();
+        let limits = self.limits;
         if limits.is_empty() {
             return Ok(());
         }
-        if !self.quantize {
+        if !self.quantization.quantize {
             return Err(ConfigError::Unused {
                 key: "quantize",
                 value: "false".into(),
                 why: "fit, max-flash, max-ram and max-ms are about the integer model".into(),
-                instead: "--quantize".into(),
+                instead: "`quantize`".into(),
             });
         }
         let excess = limits.excess(&self.footprint(data), data.train.x.max_steps());
@@ -86,11 +67,11 @@ impl Config {
 
     /// `fastgrnn of 80 units, rank-u 40`
     fn described(&self) -> String {
-        let mut text = format!("{} of {} units", self.cell, self.hidden);
-        if self.layers > 1 {
-            text.push_str(&format!(" in {} layers", self.layers));
+        let mut text = format!("{} of {} units", self.network.cell, self.network.hidden);
+        if self.network.layers > 1 {
+            text.push_str(&format!(" in {} layers", self.network.layers));
         }
-        for (key, rank) in [("rank-w", self.rank_w), ("rank-u", self.rank_u)] {
+        for (key, rank) in [("rank-w", self.network.rank_w), ("rank-u", self.network.rank_u)] {
             if let Rank::Of(columns) = rank {
                 text.push_str(&format!(", {key} {columns}"));
             }
@@ -100,12 +81,12 @@ impl Config {
 
     /// What to change.
     fn instead(&self, data: &Dataset) -> String {
-        let hidden = self.most_units(data, self.hidden).map(|hidden| format!("--hidden {hidden}"));
-        let rank = self.most_rank(data).map(|rank| format!("--rank-u {rank}"));
+        let hidden = self.most_units(data, self.network.hidden).map(|hidden| format!("`hidden = {hidden}`"));
+        let rank = self.most_rank(data).map(|rank| format!("`rank-u = {rank}`"));
         match [hidden, rank].into_iter().flatten().collect::<Vec<_>>().join(" or ") {
             none if none.is_empty() => {
-                "no number of units keeps to the limits; try a smaller --sparsity-u and --sparsity-w, fewer \
-                 --layers, --gate quantSigm --update quantTanh, or another board"
+                "no number of units keeps to the limits; try a smaller `keep-u` and `keep-w`, fewer \
+                 `layers`, `gate = quantSigm` and `update = quantTanh`, or another board"
                     .into()
             }
             some => format!("try {some}"),
@@ -114,13 +95,13 @@ impl Config {
 
     /// The most units, up to `most`, that keep to the limits with all else as it is.
     fn most_units(&self, data: &Dataset, most: usize) -> Option<usize> {
-        (1..=most.min(MOST_UNITS)).rev().find(|&hidden| self.would_fit(data, |c| c.hidden = hidden))
+        (1..=most.min(MOST_TERMS)).rev().find(|&hidden| self.would_fit(data, |c| c.network.hidden = hidden))
     }
 
     /// The highest rank of U below the present one that keeps to the limits.
     fn most_rank(&self, data: &Dataset) -> Option<usize> {
-        let now = self.rank_u.columns().unwrap_or(self.hidden).min(MOST_UNITS);
-        (1..now).rev().find(|&rank| self.would_fit(data, |c| c.rank_u = Rank::Of(rank)))
+        let now = self.network.rank_u.columns().unwrap_or(self.network.hidden).min(MOST_TERMS);
+        (1..now).rev().find(|&rank| self.would_fit(data, |c| c.network.rank_u = Rank::Of(rank)))
     }
 
     fn would_fit(&self, data: &Dataset, change: impl Fn(&mut Self)) -> bool {
@@ -128,7 +109,7 @@ impl Config {
         change(&mut changed);
         let network = changed.network(data);
         network.check().is_ok()
-            && check_form(&network, changed.normalize, &changed.initial_state).is_ok()
+            && check_form(&network, changed.preparation.normalize, &changed.parameters.initial_state).is_ok()
             && changed.fits(data)
     }
 }

@@ -1,4 +1,4 @@
-//! Whether stages fit one another, the sparsities and `quantize`.
+//! Checks that stages fit each other, the sparsities and `quantize`.
 
 use super::error::out_of_range;
 use super::{Config, ConfigError};
@@ -7,32 +7,31 @@ use crate::train::{Refit, StageKind};
 impl Config {
     /// Refuses stages that contradict one another or the settings about sparsity and integers.
     pub(super) fn check_stages(&self, batches: usize) -> Result<(), ConfigError> {
-        let refuse =
-            |what: &str| Err(ConfigError::Stages { stages: self.stages.to_string(), what: what.to_owned() });
-        let kinds: Vec<StageKind> = self.stages.0.iter().map(|s| s.kind).collect();
+        let refuse = |what: &str| {
+            Err(ConfigError::Stages { stages: self.training.stages.to_string(), what: what.to_owned() })
+        };
+        let kinds: Vec<StageKind> = self.training.stages.0.iter().map(|s| s.kind).collect();
         if batches < kinds.len() {
             return refuse(&format!(
-                "{} stages need more than {batches} batches; give more --epochs",
+                "{} stages need more than {batches} batches; give more `epochs`",
                 kinds.len()
             ));
         }
-        if self.refit == Refit::BestEpochs && kinds.len() > 1 {
-            let expected = "stopped at the chosen epoch, a run of several stages would not reach the end of its last; use --refit full";
-            return Err(out_of_range("refit", self.refit, expected));
+        if self.training.refit == Refit::BestEpochs && kinds.len() > 1 {
+            let expected = "stopped at the chosen epoch, a run of several stages would not reach the end of its last; use `refit = full`";
+            return Err(out_of_range("refit", self.training.refit, expected));
         }
         let mut support = false;
         for (i, kind) in kinds.iter().enumerate() {
             match kind {
                 StageKind::Project { .. } if !self.sparse() => {
-                    return refuse(
-                        "nothing is sparse; set --sparsity-w, --sparsity-u or --sparsity-head below 1",
-                    );
+                    return refuse("nothing is sparse; set `keep-w`, `keep-u` or `keep-head` below 1");
                 }
                 StageKind::Frozen if !support => {
                     return refuse("a frozen stage holds what a project stage kept; put one before it");
                 }
-                StageKind::Quantized if !self.quantize => {
-                    return refuse("a quantized stage trains for integers; add --quantize");
+                StageKind::Quantized if !self.quantization.quantize => {
+                    return refuse("a quantized stage trains for integers; set `quantize`");
                 }
                 StageKind::Quantized if i + 1 < kinds.len() => {
                     return refuse("nothing may follow a quantized stage");
@@ -43,13 +42,15 @@ impl Config {
             }
         }
         if self.sparse() && !support {
-            return refuse("a sparsity below 1 needs a project stage, and no dense one after it");
+            return refuse(
+                "a `keep-w`, `keep-u` or `keep-head` below 1 needs a project stage, and no dense one after it",
+            );
         }
         let last = kinds.iter().rev().find(|kind| kind.projects());
         match last {
-            Some(StageKind::Project { keep: Some(_), .. }) => {
-                refuse("keep is for a stage on the way; the last projection goes down to the sparsity")
-            }
+            Some(StageKind::Project { keep: Some(_), .. }) => refuse(
+                "keep is for a stage on the way; the last projection uses `keep-w`, `keep-u` and `keep-head`",
+            ),
             _ => Ok(()),
         }
     }

@@ -1,12 +1,14 @@
 //! The share of an epoch that named classes get: `marvin=0.25`, or several, `yes=0.1,no=0.1`.
 //!
 //! ```
-//! use fastgrnn::train::ClassShare;
+//! use fastgrnn_model::settings::ClassShare;
 //! let share: ClassShare = "marvin=0.25,silence=0.1".parse().unwrap();
 //! assert_eq!(share.0[0], ("marvin".to_string(), 0.25));
 //! assert_eq!(share.to_string(), "marvin=0.25,silence=0.1");
 //! ```
 
+use fastgrnn_core::settings::InvalidSetting;
+use fastgrnn_core::text_setting;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
@@ -20,29 +22,34 @@ const ROUNDING: f64 = 1e-3;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ClassShare(pub Vec<(String, f64)>);
 
-impl FromStr for ClassShare {
-    type Err = String;
+fn wrong(problem: String) -> InvalidSetting {
+    InvalidSetting::new(problem)
+}
 
-    fn from_str(s: &str) -> Result<Self, String> {
+impl FromStr for ClassShare {
+    type Err = InvalidSetting;
+
+    fn from_str(s: &str) -> Result<Self, InvalidSetting> {
         let mut shares: Vec<(String, f64)> = Vec::new();
         for part in s.split(',') {
             // A class name may hold the sign, a number does not.
             let (name, share) =
-                part.rsplit_once('=').ok_or_else(|| format!("`{part}` is not like marvin=0.25"))?;
+                part.rsplit_once('=').ok_or_else(|| wrong(format!("`{part}` is not like marvin=0.25")))?;
             let (name, share) = (name.trim(), share.trim());
-            let value: f64 = share.parse().map_err(|_| format!("`{share}` in `{part}` is not a number"))?;
+            let value: f64 =
+                share.parse().map_err(|_| wrong(format!("`{share}` in `{part}` is not a number")))?;
             if !(value > 0.0 && value <= 1.0) {
-                return Err(format!("the share `{share}` of {name} is not above 0 and at most 1"));
+                return Err(wrong(format!("the share `{share}` of {name} is not above 0 and at most 1")));
             }
             if name.is_empty() || shares.iter().any(|(n, _)| n == name) {
-                return Err(format!("`{part}` names no class, or one that has a share already"));
+                return Err(wrong(format!("`{part}` names no class, or one that has a share already")));
             }
             shares.push((name.to_owned(), value));
         }
         let sum: f64 = shares.iter().map(|(_, share)| share).sum();
         match sum <= 1.0 + ROUNDING {
             true => Ok(Self(shares)),
-            false => Err(format!("the shares add up to {}, more than 1", (sum * 1e4).round() / 1e4)),
+            false => Err(wrong(format!("the shares add up to {}, more than 1", (sum * 1e4).round() / 1e4))),
         }
     }
 }
@@ -68,6 +75,8 @@ impl<'de> Deserialize<'de> for ClassShare {
     }
 }
 
+text_setting!(ClassShare);
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -85,7 +94,7 @@ mod tests {
             ("a=0.5,a=0.2", "has a share already"),
             ("a=0.7,b=0.6", "add up to 1.3"),
         ] {
-            let error = text.parse::<ClassShare>().unwrap_err();
+            let error = text.parse::<ClassShare>().unwrap_err().to_string();
             assert!(error.contains(part), "{text}: {error}");
         }
         assert_eq!("x=y=0.5".parse::<ClassShare>().unwrap().0, [("x=y".to_string(), 0.5)]);

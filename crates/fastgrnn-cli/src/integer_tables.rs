@@ -37,7 +37,7 @@ pub fn byte_table(sizes: &Sizes) -> String {
         ("table of smooth nonlinearities", sizes.table),
         ("header", sizes.header),
         ("total: the device image", sizes.total),
-        ("the paper's way of counting", sizes.paper_way),
+        ("the paper's way of counting", sizes.bytes_as_in_paper),
     ];
     let rows = rows.map(|(what, bytes)| vec![what.to_owned(), count(bytes as u64)]);
     table(&["what", "bytes"], &rows)

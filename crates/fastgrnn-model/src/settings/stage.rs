@@ -11,24 +11,41 @@
 //! | `quantized` | the same, with the gradient taken at weights rounded to their integer grids |
 //!
 //! ```
-//! use fastgrnn::train::{StageKind, Stages};
+//! use fastgrnn_model::settings::{StageKind, Stages};
 //! let stages: Stages = "dense:0.5,project:0.25:gradual,frozen:0.25".parse().unwrap();
 //! assert_eq!(stages.0[1].kind, StageKind::Project { every: 15, keep: None, gradual: true });
 //! assert_eq!(stages.to_string(), "dense:1/2,project:1/4:every=15:gradual,frozen:1/4");
 //! ```
 
+use fastgrnn_core::settings::{Choice, InvalidSetting};
+use fastgrnn_core::{choice, text_setting};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
 
-/// Batches between two projections, where nobody says otherwise: the paper's.
-pub(super) const EVERY: u64 = 15;
+/// Batches between two projections unless a stage gives another number; the paper's value.
+pub const DEFAULT_PROJECTION_INTERVAL: u64 = 15;
 /// Shares may miss 1 by this much: 0.33 three times is meant as thirds.
 const ROUNDING: f64 = 0.015;
 const NONE_GIVEN: &str = "no stage given; write dense:1, or several like dense:1/2,quantized:1/2";
 /// Shares with a denominator up to this are written as fractions.
 const LARGEST_DENOMINATOR: u32 = 60;
+
+choice! {
+    /// The name of a stage's kind.
+    StageName {
+        /// Every entry moves.
+        #[default]
+        Dense = "dense",
+        /// The largest entries of each sparse matrix are kept.
+        Project = "project",
+        /// The entries kept so far move.
+        Frozen = "frozen",
+        /// As frozen, on the grids of integer weights.
+        Quantized = "quantized",
+    }
+}
 
 /// What the batches of a stage do.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,14 +68,19 @@ pub enum StageKind {
 }
 
 impl StageKind {
+    /// The kind without its options.
+    pub fn stage(self) -> StageName {
+        match self {
+            Self::Dense => StageName::Dense,
+            Self::Project { .. } => StageName::Project,
+            Self::Frozen => StageName::Frozen,
+            Self::Quantized => StageName::Quantized,
+        }
+    }
+
     /// The name in files and flags.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Dense => "dense",
-            Self::Project { .. } => "project",
-            Self::Frozen => "frozen",
-            Self::Quantized => "quantized",
-        }
+        self.stage().choice_name()
     }
 
     /// Whether this is a `project` stage.
@@ -81,8 +103,8 @@ pub struct Stage {
 pub struct Stages(pub Vec<Stage>);
 
 impl Stages {
-    /// What a run does where nobody says: the paper's thirds if anything is sparse, and a last
-    /// sixth through the integer grids if the model is to be quantised.
+    /// The default: the thirds of the paper if anything is sparse, and a last sixth on the integer
+    /// grids if the model is quantised.
     pub fn usual(sparse: bool, quantize: bool) -> Self {
         let text = match (sparse, quantize) {
             (false, false) => "dense:1",
@@ -98,48 +120,61 @@ impl Stages {
         self.0.iter().any(|s| s.kind == StageKind::Quantized)
     }
 
-    fn checked(stages: Vec<Stage>) -> Result<Self, String> {
+    fn checked(stages: Vec<Stage>) -> Result<Self, InvalidSetting> {
         if stages.is_empty() {
-            return Err(NONE_GIVEN.into());
+            return Err(InvalidSetting::new(NONE_GIVEN));
         }
         let sum: f64 = stages.iter().map(|s| s.share).sum();
         match (sum - 1.0).abs() <= ROUNDING {
             true => Ok(Self(stages)),
-            false => Err(format!("the shares add up to {}, not to 1", (sum * 1e4).round() / 1e4)),
+            false => Err(InvalidSetting::new(format!(
+                "the shares add up to {}, not to 1",
+                (sum * 1e4).round() / 1e4
+            ))),
         }
     }
 }
 
 impl Stage {
-    fn new(kind: &str, share: &str, options: Options) -> Result<Self, String> {
+    fn new(kind: &str, share: &str, options: Options) -> Result<Self, InvalidSetting> {
         let share_of = || -> Option<f64> {
             match share.split_once('/') {
                 Some((n, d)) => Some(n.trim().parse::<f64>().ok()? / d.trim().parse::<f64>().ok()?),
                 None => share.trim().parse().ok(),
             }
         };
-        let share = share_of()
-            .filter(|s| *s > 0.0 && *s <= 1.0)
-            .ok_or_else(|| format!("the share `{share}` of {kind} is not above 0 and at most 1, like 1/3"))?;
+        let share = share_of().filter(|s| *s > 0.0 && *s <= 1.0).ok_or_else(|| {
+            let problem = format!("the share `{share}` of {kind} is not above 0 and at most 1, like 1/3");
+            InvalidSetting::new(problem)
+        })?;
         let plain = |kind: StageKind| match options {
             Options { every: None, keep: None, gradual: false } => Ok(kind),
-            _ => Err(format!("a {} stage has no every, keep or gradual; a project stage has", kind.name())),
+            _ => Err(InvalidSetting::new(format!(
+                "a {} stage has no every, keep or gradual; a project stage has",
+                kind.name()
+            ))),
         };
         let kind = match kind.trim() {
             "dense" => plain(StageKind::Dense)?,
             "frozen" => plain(StageKind::Frozen)?,
             "quantized" => plain(StageKind::Quantized)?,
             "project" => {
-                let (every, keep) = (options.every.unwrap_or(EVERY), options.keep);
+                let (every, keep) = (options.every.unwrap_or(DEFAULT_PROJECTION_INTERVAL), options.keep);
                 if every == 0 {
-                    return Err("every=0: a projection needs at least 1 batch".into());
+                    return Err(InvalidSetting::new("every=0: a projection needs at least 1 batch"));
                 }
                 if let Some(keep) = keep.filter(|k| !(*k > 0.0 && *k <= 1.0)) {
-                    return Err(format!("keep={keep}: a kept fraction is above 0 and at most 1"));
+                    return Err(InvalidSetting::new(format!(
+                        "keep={keep}: a kept fraction is above 0 and at most 1"
+                    )));
                 }
                 StageKind::Project { every, keep, gradual: options.gradual }
             }
-            other => return Err(format!("`{other}` is none of dense, project, frozen and quantized")),
+            other => {
+                return Err(InvalidSetting::new(format!(
+                    "`{other}` is none of dense, project, frozen and quantized"
+                )));
+            }
         };
         Ok(Self { kind, share })
     }
@@ -154,26 +189,31 @@ struct Options {
 }
 
 impl FromStr for Stages {
-    type Err = String;
+    type Err = InvalidSetting;
 
-    fn from_str(s: &str) -> Result<Self, String> {
+    fn from_str(s: &str) -> Result<Self, InvalidSetting> {
         let stage = |text: &str| {
             let text = text.trim();
             if text.is_empty() {
-                return Err(NONE_GIVEN.into());
+                return Err(InvalidSetting::new(NONE_GIVEN));
             }
             let mut parts = text.split(':');
             let kind = parts.next().unwrap_or_default();
-            let share = parts.next().ok_or_else(|| format!("`{text}` has no share; write {text}:1/3"))?;
+            let share = parts
+                .next()
+                .ok_or_else(|| InvalidSetting::new(format!("`{text}` has no share; write {text}:1/3")))?;
             let mut options = Options::default();
             for option in parts {
-                let number = |value: &str| format!("`{value}` in `{text}` is not a number");
+                let number =
+                    |value: &str| InvalidSetting::new(format!("`{value}` in `{text}` is not a number"));
                 match option.trim().split_once('=') {
                     Some(("every", v)) => options.every = Some(v.parse().map_err(|_| number(v))?),
                     Some(("keep", v)) => options.keep = Some(v.parse().map_err(|_| number(v))?),
                     None if option.trim() == "gradual" => options.gradual = true,
                     _ => {
-                        return Err(format!("`{option}` in `{text}` is none of every=N, keep=X and gradual"));
+                        return Err(InvalidSetting::new(format!(
+                            "`{option}` in `{text}` is none of every=N, keep=X and gradual"
+                        )));
                     }
                 }
             }
@@ -259,6 +299,8 @@ impl<'de> Deserialize<'de> for Stages {
     }
 }
 
+text_setting!(Stages);
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -320,7 +362,7 @@ mod tests {
             ("project:1:evry=3", "`evry=3`"),
             ("dense:1:every=3", "a dense stage has no every"),
         ] {
-            let error = text.parse::<Stages>().unwrap_err();
+            let error = text.parse::<Stages>().unwrap_err().to_string();
             assert!(error.contains(part), "{text}: {error}");
         }
         assert!("dense:0.33,project:0.33,frozen:0.33".parse::<Stages>().is_ok());

@@ -1,12 +1,13 @@
 //! Low rank, sparsity and integers added one at a time: what each costs and saves.
 
-use crate::commands::train::{self, Done, Place};
 use crate::console::Console;
 use crate::table::table;
+use crate::training::{Place, train};
 use fastgrnn::metrics::Scores;
 use fastgrnn::model::AnyModel;
 use fastgrnn::pareto::Component;
 use fastgrnn::report::{count, fraction, number};
+use fastgrnn::train::Outcome;
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -32,26 +33,25 @@ pub fn train_all(
     folder: impl Fn(&str) -> PathBuf,
     threads: usize,
     console: Console,
-) -> anyhow::Result<(Vec<Row>, Option<Done>)> {
+) -> anyhow::Result<(Vec<Row>, Option<Outcome>)> {
     let (mut rows, mut last) = (Vec::new(), None);
     for (i, component) in components.iter().enumerate() {
         console.note(&format!("{} of {}: {}", i + 1, components.len(), title(component.name)));
         let place = Place { out: Some(folder(component.name)), resume: false };
-        let done = train::train(&component.recipe, place, threads, console)?;
-        rows.push(row(component.name, &done)?);
-        last = Some(done);
+        let outcome = train(&component.recipe, place, threads, console)?;
+        rows.push(row(component.name, &outcome));
+        last = Some(outcome);
     }
     Ok((rows, last))
 }
 
-fn row(stage: &'static str, done: &Done) -> anyhow::Result<Row> {
-    let summary = &done.summary;
-    let model = AnyModel::load(&summary.model)?;
-    Ok(Row {
+fn row(stage: &'static str, outcome: &Outcome) -> Row {
+    let Outcome { summary, model, .. } = outcome;
+    Row {
         stage,
         params: summary.params,
         nnz: model.nonzero(),
-        bytes: match &model {
+        bytes: match model {
             AnyModel::Float(model) => model.sparse_bytes(),
             AnyModel::Integer(model) => model.image().len(),
         },
@@ -60,7 +60,7 @@ fn row(stage: &'static str, done: &Done) -> anyhow::Result<Row> {
         test_sd: summary.test_sd.clone(),
         model: summary.model.clone(),
         run: summary.run.clone(),
-    })
+    }
 }
 
 fn title(stage: &str) -> &str {

@@ -1,6 +1,6 @@
-//! Where a stream comes from: a file, standard input or the microphone.
+//! Sources of a stream: a file, standard input or the microphone.
 
-use super::Ears;
+use super::Session;
 use crate::args::StreamArgs;
 use crate::interrupt;
 #[cfg(not(feature = "mic"))]
@@ -13,44 +13,44 @@ use std::io::{BufRead, BufReader, Read, stdin};
 /// Samples handed over at a time: 10 ms at 16 kHz.
 const CHUNK: usize = 160;
 
-/// Plays the whole stream to `ears`, until it ends or somebody interrupts.
-pub fn play(args: &StreamArgs, ears: &mut Ears<'_>) -> anyhow::Result<()> {
+/// Plays the whole stream to `session`, until it ends or somebody interrupts.
+pub fn play(args: &StreamArgs, session: &mut Session<'_>) -> anyhow::Result<()> {
     if args.csv {
-        return rows(ears);
+        return rows(session);
     }
-    let Some(rate) = ears.listener.spec().map(|spec| spec.rate()) else {
-        return Err(StreamError::NoFrontEnd { dim: ears.listener.inputs() }.into());
+    let Some(rate) = session.listener.spec().map(|spec| spec.rate()) else {
+        return Err(StreamError::NoFrontEnd { dim: session.listener.inputs() }.into());
     };
     if let Some(path) = &args.source.wav {
         let audio = audio::read(path)?;
-        return whole(&audio, rate, ears);
+        return whole(&audio, rate, session);
     }
     if args.source.mic {
-        return microphone(rate, ears);
+        return microphone(rate, session);
     }
     let mut input = BufReader::new(stdin().lock());
     let start = input.fill_buf().context("cannot read standard input")?;
     let is_file = start.starts_with(b"RIFF") || start.starts_with(b"fLaC");
     match args.rate {
-        None if is_file => wav(input, rate, ears),
+        None if is_file => wav(input, rate, session),
         Some(other) if other != rate => {
             let bytes = all(input)?;
             let samples =
                 bytes.chunks_exact(2).map(|b| f32::from(i16::from_le_bytes([b[0], b[1]]))).collect();
-            whole(&Audio { rate: other, samples }, rate, ears)
+            whole(&Audio { rate: other, samples }, rate, session)
         }
-        _ => raw(input, ears),
+        _ => raw(input, session),
     }
 }
 
 /// A recording, at the listener's rate or not.
-fn whole(audio: &Audio, rate: u32, ears: &mut Ears<'_>) -> anyhow::Result<()> {
+fn whole(audio: &Audio, rate: u32, session: &mut Session<'_>) -> anyhow::Result<()> {
     let samples = audio::resample(audio, rate)?.to_i16();
     for chunk in samples.chunks(CHUNK) {
         if interrupt::is_asked() {
             break;
         }
-        ears.sound(chunk)?;
+        session.sound(chunk)?;
     }
     Ok(())
 }
@@ -63,7 +63,7 @@ fn all(input: impl Read) -> anyhow::Result<Vec<u8>> {
 }
 
 /// 16-bit samples as they come.
-fn raw(mut input: impl Read, ears: &mut Ears<'_>) -> anyhow::Result<()> {
+fn raw(mut input: impl Read, session: &mut Session<'_>) -> anyhow::Result<()> {
     let (mut bytes, mut kept) = ([0; 2 * CHUNK], 0);
     loop {
         let read = match input.read(&mut bytes[kept..]) {
@@ -79,7 +79,7 @@ fn raw(mut input: impl Read, ears: &mut Ears<'_>) -> anyhow::Result<()> {
         let whole = (kept + read) / 2 * 2;
         let samples: Vec<i16> =
             bytes[..whole].chunks_exact(2).map(|b| i16::from_le_bytes([b[0], b[1]])).collect();
-        ears.sound(&samples)?;
+        session.sound(&samples)?;
         bytes.copy_within(whole..kept + read, 0);
         kept = kept + read - whole;
     }
@@ -87,18 +87,18 @@ fn raw(mut input: impl Read, ears: &mut Ears<'_>) -> anyhow::Result<()> {
 
 /// A recording from a pipe. A WAV file of 16-bit mono at the right rate is heard as it comes; of any
 /// other file the end must be known before it can be converted.
-fn wav(mut input: impl BufRead, rate: u32, ears: &mut Ears<'_>) -> anyhow::Result<()> {
+fn wav(mut input: impl BufRead, rate: u32, session: &mut Session<'_>) -> anyhow::Result<()> {
     let head = Head::read(&mut input)?;
     if head.plain_rate() == Some(rate) {
         // What follows the samples is no sound; a pipe may not know how many there are.
         return match head.samples() {
-            Some(length) => raw(input.take(length), ears),
-            None => raw(input, ears),
+            Some(length) => raw(input.take(length), session),
+            None => raw(input, session),
         };
     }
     let mut bytes = head.bytes;
     bytes.extend(all(input)?);
-    whole(&audio::decode("standard input", &bytes)?, rate, ears)
+    whole(&audio::decode("standard input", &bytes)?, rate, session)
 }
 
 /// Most bytes before the samples of a WAV file that is heard as it comes.
@@ -164,7 +164,7 @@ impl Head {
 }
 
 /// Rows of numbers; a first line of names is left out.
-fn rows(ears: &mut Ears<'_>) -> anyhow::Result<()> {
+fn rows(session: &mut Session<'_>) -> anyhow::Result<()> {
     let mut reader = csv::ReaderBuilder::new()
         .has_headers(false)
         .flexible(true)
@@ -186,7 +186,7 @@ fn rows(ears: &mut Ears<'_>) -> anyhow::Result<()> {
                 _ => Err((at + 1, cell)),
             });
         match parsed {
-            Ok(()) => ears.row(&values).with_context(|| format!("standard input, line {line}"))?,
+            Ok(()) => session.row(&values).with_context(|| format!("standard input, line {line}"))?,
             Err(_) if is_first => {}
             Err((column, cell)) => {
                 anyhow::bail!("standard input, line {line}, column {column}: '{cell}' is not a number")
@@ -197,7 +197,7 @@ fn rows(ears: &mut Ears<'_>) -> anyhow::Result<()> {
 }
 
 #[cfg(not(feature = "mic"))]
-fn microphone(rate: u32, _: &mut Ears<'_>) -> anyhow::Result<()> {
+fn microphone(rate: u32, _: &mut Session<'_>) -> anyhow::Result<()> {
     Err(misuse(format!(
         "this build has no microphone; build with `cargo build --release --features mic` (Linux needs the \
          ALSA headers: libasound2-dev), or pipe one in: \
@@ -206,9 +206,9 @@ fn microphone(rate: u32, _: &mut Ears<'_>) -> anyhow::Result<()> {
 }
 
 #[cfg(feature = "mic")]
-fn microphone(rate: u32, ears: &mut Ears<'_>) -> anyhow::Result<()> {
-    crate::commands::microphone::play(rate, &mut |samples| {
-        ears.sound(samples)?;
+fn microphone(rate: u32, session: &mut Session<'_>) -> anyhow::Result<()> {
+    super::microphone::play(rate, &mut |samples| {
+        session.sound(samples)?;
         Ok(!interrupt::is_asked())
     })
 }

@@ -1,0 +1,156 @@
+//! The command line. Settings of the library are not declared here: commands include the groups in which
+//! the library declares them, so that a key has the same name and help text everywhere.
+
+mod bench;
+mod data;
+mod device;
+mod models;
+mod stream;
+mod training;
+
+pub use bench::{BenchArgs, BenchCommand, BenchInferArgs, BenchTrainArgs, CompletionsArgs, Rival};
+pub use data::{DataCommand, DataConvertArgs, DataInspectArgs, DataListArgs};
+pub use device::{BoardArgs, Boards, ExportArgs, NewArgs};
+pub use models::{CompareArgs, Engine, EvalArgs, InfoArgs, PredictArgs, QuantizeArgs};
+pub use stream::{DetectorArgs, ResetArg, StreamArgs, StreamEvalArgs};
+pub use training::{DemoArgs, ParetoArgs, TrainArgs};
+
+use crate::flags;
+use crate::misuse::misuse;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use fastgrnn::cells::Nonlinearity;
+use fastgrnn::model::DataPart;
+use fastgrnn::settings::parser;
+use fastgrnn::train::Recipe;
+use std::path::PathBuf;
+
+/// Train kilobyte-sized recurrent networks (FastGRNN, FastRNN, GRU, LSTM and others) on sequences, and
+/// run them on microcontrollers
+#[derive(Debug, Parser)]
+#[command(name = "fastgrnn", version, arg_required_else_help = true)]
+#[command(after_help = "Start with `fastgrnn demo`. Exit codes: 0 success, 1 failure, 2 usage error.")]
+pub struct Cli {
+    /// Print exactly one JSON document on stdout
+    #[arg(long, global = true, help_heading = "Output")]
+    pub json: bool,
+    /// Print no progress and no notes on stderr
+    #[arg(short, long, global = true, help_heading = "Output")]
+    pub quiet: bool,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Printed below the flags of commands that read data for a model.
+const AS_IN_TRAINING: &str = "Data settings that are not given are those of the model's training.";
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Train on the built-in handwritten digits, from a float network to an integer model; needs no files
+    Demo(DemoArgs),
+    /// Train a network from a recipe or from flags
+    Train(Box<TrainArgs>),
+    /// Measure a model on labelled data
+    #[command(after_help = AS_IN_TRAINING)]
+    Eval(EvalArgs),
+    /// Predict the classes or values of unlabelled sequences
+    #[command(after_help = AS_IN_TRAINING)]
+    Predict(PredictArgs),
+    /// Show the contents of a model file
+    Info(InfoArgs),
+    /// Convert a float model into one that computes with integers only
+    #[command(after_help = AS_IN_TRAINING)]
+    Quantize(QuantizeArgs),
+    /// Listen to a stream and report what a model detects
+    Stream(StreamArgs),
+    /// Build streams of words and noise, choose a detector on validation data and count its errors on test data
+    #[command(after_help = AS_IN_TRAINING)]
+    StreamEval(StreamEvalArgs),
+    /// Make an integer model of any shape with random weights, to measure it before training
+    New(NewArgs),
+    /// Train networks that fit budgets of bytes, and show accuracy against bytes
+    Pareto(Box<ParetoArgs>),
+    /// Show where two models differ: predictions, states over time, saturation
+    #[command(after_help = AS_IN_TRAINING)]
+    Compare(CompareArgs),
+    /// Build firmware, run it on emulated boards, compare every score and measure time and memory
+    #[command(after_help = AS_IN_TRAINING)]
+    Board(BoardArgs),
+    /// Write an integer model as code for a board, a crate or a web page
+    #[command(after_help = AS_IN_TRAINING)]
+    Export(ExportArgs),
+    /// List, inspect and convert data sets
+    #[command(subcommand)]
+    Data(DataCommand),
+    /// Measure speed
+    Bench(BenchArgs),
+    /// Print a completion script for a shell
+    Completions(CompletionsArgs),
+}
+
+/// Reads the command line; help and usage errors end the process.
+pub fn parse() -> anyhow::Result<Cli> {
+    let parsed = command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+    parsed.map_err(|error| {
+        let flag = match (error.kind(), error.get(ContextKind::InvalidArg)) {
+            (ErrorKind::UnknownArgument, Some(ContextValue::String(flag))) => flag.clone(),
+            _ => error.exit(),
+        };
+        match flags::renamed(&flag) {
+            Some(message) => misuse(message),
+            None => error.exit(),
+        }
+    })
+}
+
+/// The command line, with the settings of `new` adapted: a random model has to have a cell and a size,
+/// and its nonlinearities need no table.
+pub fn command() -> clap::Command {
+    let nonlinearity = |name: &'static str, default: Nonlinearity| {
+        let text = format!("Nonlinearity of the {name} [default: {default}, unless the cell has its own]");
+        move |arg: clap::Arg| arg.help(text)
+    };
+    Cli::command().mut_subcommand("new", |new| {
+        new.mut_arg("cell", |arg| arg.required(true).help("Recurrent cell"))
+            .mut_arg("hidden", |arg| arg.required(true).help("Units of the state of a layer"))
+            .mut_arg("gate", nonlinearity("gates", Nonlinearity::QuantSigm))
+            .mut_arg("update", nonlinearity("update", Nonlinearity::QuantTanh))
+    })
+}
+
+/// The help text of a key, for a flag that a command declares itself.
+fn key_help(name: &str) -> String {
+    let keys = Recipe::keys();
+    keys.iter().find(|key| key.name() == name).expect("flags with this help text are keys").help()
+}
+
+/// The number of worker threads; results do not depend on it.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct Threads {
+    /// Worker threads [default: all cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), help_heading = "Run")]
+    threads: Option<u16>,
+}
+
+impl Threads {
+    /// The number to use.
+    pub fn count(self) -> usize {
+        match self.threads {
+            Some(n) => usize::from(n),
+            None => std::thread::available_parallelism().map_or(1, usize::from),
+        }
+    }
+}
+
+/// The data set that a model is used on.
+#[derive(Debug, Args)]
+pub struct SourceArgs {
+    /// Data set: a known name, a file, a folder or random:N
+    #[arg(long, value_name = "NAME|PATH")]
+    pub dataset: String,
+    #[arg(long, value_name = "PATH", help = key_help("test"))]
+    pub test: Option<PathBuf>,
+    /// Part of the data set [default: test, or all if there is no test part]
+    #[arg(long, value_parser = parser::<DataPart>())]
+    pub split: Option<DataPart>,
+}

@@ -1,0 +1,99 @@
+//! Flags of the commands that use a model.
+
+use super::{SourceArgs, Threads, key_help};
+use clap::{Args, ValueEnum};
+use fastgrnn::data::DataRecipe;
+use fastgrnn::settings::parser;
+use fastgrnn::train::Numbers;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub struct EvalArgs {
+    /// Model file, or a run folder
+    pub model: PathBuf,
+    #[command(flatten)]
+    pub source: SourceArgs,
+    /// Arithmetic [default: that of the model]
+    #[arg(long, value_enum)]
+    pub engine: Option<Engine>,
+    /// Write each prediction with its scores as CSV
+    #[arg(long, value_name = "FILE.csv")]
+    pub predictions: Option<PathBuf>,
+    #[command(flatten)]
+    pub data: DataRecipe,
+    #[command(flatten)]
+    pub threads: Threads,
+}
+
+/// The arithmetic of a prediction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Engine {
+    /// f32; an integer model is computed with the values that its integers stand for
+    Float,
+    /// Integers only, with the same bits as on a device; needs an integer model
+    Integer,
+}
+
+#[derive(Debug, Args)]
+pub struct PredictArgs {
+    /// Model file, or a run folder
+    pub model: PathBuf,
+    /// Sequences in any format that training reads, or random:N
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub data: DataRecipe,
+    #[command(flatten)]
+    pub threads: Threads,
+}
+
+#[derive(Debug, Args)]
+pub struct InfoArgs {
+    /// Model file, or a run folder
+    pub model: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub struct QuantizeArgs {
+    /// Float model file, or a run folder with one
+    pub model: PathBuf,
+    /// Data set to choose scales with: a known name, a file, a folder or random:N; the part that the model was trained on is used
+    #[arg(long, value_name = "NAME|PATH")]
+    pub calibrate: String,
+    /// Integer model file to write
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    #[arg(long, value_name = "X,…", value_parser = parser::<Numbers>(), allow_hyphen_values = true, help = key_help("input-lsb"))]
+    pub input_lsb: Option<Numbers>,
+    /// How much larger than during calibration states may become before they saturate [default: 1.5]
+    #[arg(long, value_name = "X", allow_hyphen_values = true)]
+    pub headroom: Option<f32>,
+    /// Also write the device image, as raw bytes
+    #[arg(long, value_name = "FILE")]
+    pub image: Option<PathBuf>,
+    #[arg(long, value_name = "PATH", help = key_help("test"))]
+    pub test: Option<PathBuf>,
+    #[command(flatten)]
+    pub data: DataRecipe,
+    #[command(flatten)]
+    pub threads: Threads,
+}
+
+#[derive(Debug, Args)]
+pub struct CompareArgs {
+    /// Model file or run folder; the other model's states are compared with those of this one
+    pub model_a: PathBuf,
+    /// Model file or run folder
+    pub model_b: PathBuf,
+    #[command(flatten)]
+    pub source: SourceArgs,
+    /// Sequences whose states are compared step by step, spread over the part [default: 256]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub samples: Option<u32>,
+    /// Write a page with the drift of the states over time and the saturations
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
+    #[command(flatten)]
+    pub data: DataRecipe,
+    #[command(flatten)]
+    pub threads: Threads,
+}

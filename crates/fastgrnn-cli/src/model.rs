@@ -1,0 +1,44 @@
+//! Loading models.
+
+use crate::args::Engine;
+use crate::misuse::misuse;
+use anyhow::Context;
+use fastgrnn::model::AnyModel;
+use fastgrnn::quantize::IntegerModel;
+use fastgrnn::train::MODEL_FILE;
+use std::path::{Path, PathBuf};
+
+/// The model file at a path: the path itself, or the model of a run folder.
+pub fn file(path: &Path) -> PathBuf {
+    if path.is_dir() { path.join(MODEL_FILE) } else { path.to_owned() }
+}
+
+/// The model in a file, or in the run folder that holds one.
+pub fn load(path: &Path) -> anyhow::Result<AnyModel> {
+    let file = file(path);
+    AnyModel::load(&file).with_context(|| {
+        let hint = if path.is_dir() { " (has the training finished?)" } else { "" };
+        format!("cannot use the model {}{hint}", file.display())
+    })
+}
+
+/// The model as `engine` computes it; by default what it is.
+pub fn with_engine(model: AnyModel, engine: Option<Engine>, path: &Path) -> anyhow::Result<AnyModel> {
+    match (engine, model) {
+        (Some(Engine::Float), AnyModel::Integer(integer)) => Ok(AnyModel::Float(integer.model)),
+        (Some(Engine::Integer), AnyModel::Float(_)) => Err(misuse(format!(
+            "{0} is a float model, which the integer engine cannot compute; make an integer model first: \
+             fastgrnn quantize {0} --calibrate DATASET -o integer.safetensors",
+            path.display()
+        ))),
+        (_, model) => Ok(model),
+    }
+}
+
+/// The model if it is an integer one, which listening and boards need.
+pub fn integer(model: AnyModel, path: &Path) -> anyhow::Result<Box<IntegerModel>> {
+    match with_engine(model, Some(Engine::Integer), path)? {
+        AnyModel::Integer(integer) => Ok(integer),
+        AnyModel::Float(_) => unreachable!("with_engine refused it"),
+    }
+}

@@ -1,0 +1,51 @@
+//! Scores and paths as text.
+
+use fastgrnn::metrics::Scores;
+use fastgrnn::report::{count, fraction, number, number_sd};
+use std::path::Path;
+
+/// A path relative to the current folder if it is inside it.
+pub fn short(path: &Path) -> String {
+    let here = std::env::current_dir().and_then(std::fs::canonicalize).ok();
+    let inside = here.as_deref().and_then(|here| path.strip_prefix(here).ok());
+    inside.unwrap_or(path).display().to_string()
+}
+
+/// The scores of the positive class, if there is one.
+fn found_text(s: &Scores, sd: Option<&Scores>) -> String {
+    let (Some(f1), Some(precision), Some(recall), Some(threshold)) =
+        (s.f1, s.precision, s.recall, s.threshold)
+    else {
+        return String::new();
+    };
+    format!(
+        "F1 {}, precision {}, recall {} at threshold {}, ",
+        fraction(f1, sd.and_then(|s| s.f1)),
+        fraction(precision, sd.and_then(|s| s.precision)),
+        fraction(recall, sd.and_then(|s| s.recall)),
+        number(threshold)
+    )
+}
+
+/// Accuracy and F1, or the errors of a regression.
+pub fn score_text(s: &Scores, sd: Option<&Scores>) -> String {
+    let plain = |v: f64, d: Option<f64>| d.map_or_else(|| number(v), |d| number_sd(v, d));
+    match (s.accuracy, s.f1_macro, s.rmse) {
+        (Some(a), Some(f), _) => format!(
+            "{}accuracy {}, macro F1 {}, loss {}, n {}",
+            found_text(s, sd),
+            fraction(a, sd.and_then(|s| s.accuracy)),
+            plain(f, sd.and_then(|s| s.f1_macro)),
+            plain(s.loss, sd.map(|s| s.loss)),
+            count(s.n as u64)
+        ),
+        (_, _, Some(rmse)) => format!(
+            "root mean squared error {}, mean absolute error {}, R² {}, n {}",
+            plain(rmse, sd.and_then(|s| s.rmse)),
+            s.mae.map_or("-".into(), number),
+            s.r2.map_or("-".into(), number),
+            count(s.n as u64)
+        ),
+        _ => format!("loss {}, n {}", plain(s.loss, sd.map(|s| s.loss)), count(s.n as u64)),
+    }
+}

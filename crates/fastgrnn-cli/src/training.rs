@@ -1,0 +1,93 @@
+//! Training as the commands `train`, `pareto` and `demo` do it.
+
+use crate::console::Console;
+use crate::misuse::misuse;
+use crate::progress::{self, Watcher};
+use crate::report;
+use crate::scores::{score_text, short};
+use crate::table::{confusion, facts};
+use crate::{dataset, interrupt, runs};
+use anyhow::Context;
+use fastgrnn::data::{self, Request};
+use fastgrnn::report::{bytes, count, duration, fraction};
+use fastgrnn::train::{self, Outcome, REPORT_FILE, Recipe, RunOptions};
+use std::path::{Path, PathBuf};
+
+/// Reads a recipe file. A data set instead of a recipe gets an error of its own.
+pub fn read_recipe(path: &Path) -> anyhow::Result<Recipe> {
+    let name = path.display();
+    let is_toml = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"));
+    let is_known = data::known_sets(None).iter().any(|set| Path::new(&set.name) == path);
+    if is_known || (!is_toml && (path.is_dir() || Recipe::from_toml(path).is_err())) {
+        return Err(misuse(format!("{name} is not a recipe (.toml); did you mean --dataset {name}?")));
+    }
+    Ok(Recipe::from_toml(path)?)
+}
+
+/// The folder of a run, and whether the run in it is resumed.
+pub struct Place {
+    pub out: Option<PathBuf>,
+    pub resume: bool,
+}
+
+/// Loads the data, trains and writes the report.
+pub fn train(recipe: &Recipe, place: Place, threads: usize, console: Console) -> anyhow::Result<Outcome> {
+    let request = Request { watch: progress::reading(&console), ..recipe.request() };
+    let data = dataset::finish(data::load(&request), &request.source, console)?;
+    let config = recipe.resolve(&data).context("the settings cannot be used")?;
+    config.check_memory(&data, threads).context("the settings cannot be used")?;
+    recipe.notes(&config, &data).iter().for_each(|note| console.note(note));
+    let out = match place.out {
+        Some(out) => out,
+        None => runs::fresh(&config.source.dataset, config.network.cell.name())?,
+    };
+    interrupt::listen();
+    let options = RunOptions { out, resume: place.resume, threads };
+    let mut watcher = Watcher::new(console);
+    let outcome = train::run(&config, &data, &options, &mut watcher)?;
+    drop(watcher);
+    report::write(&outcome, &config, &data)?;
+    Ok(outcome)
+}
+
+/// The result as text.
+pub fn outcome_text(outcome: &Outcome) -> String {
+    let s = &outcome.summary;
+    let mut rows = Vec::new();
+    if let Some(test) = &s.test {
+        rows.push(("test", score_text(test, s.test_sd.as_ref())));
+    }
+    if let Some(float) = &s.test_float {
+        rows.push(("test, float", score_text(float, None)));
+    }
+    let agreements: Option<Vec<f64>> = s.seeds.iter().map(|seed| seed.agreement).collect();
+    if let Some(all) = agreements {
+        let mean = all.iter().sum::<f64>() / all.len().max(1) as f64;
+        rows.push(("agree on", format!("{} of the test set", fraction(mean, None))));
+    }
+    if let Some(val) = &s.val {
+        rows.push(("validation", score_text(val, None)));
+    }
+    rows.push(("network", format!("{}, {} parameters", s.cell, count(s.params as u64))));
+    let form = if s.model_float.is_some() { "on a device" } else { "as f32" };
+    let front = s
+        .bytes
+        .front_end
+        .map_or(String::new(), |front| format!("; the front end's tables {}", bytes(front as u64)));
+    rows.push(("size", format!("{} {form}{front}", bytes(s.bytes.total as u64))));
+    let seeds = if s.seeds.len() == 1 { "1 seed".into() } else { format!("{} seeds", s.seeds.len()) };
+    rows.push(("time", format!("{} for {seeds}", duration(s.seconds))));
+    rows.push(("model", short(&s.model)));
+    rows.push(("report", short(&s.run.join(REPORT_FILE))));
+    let best = outcome.records.iter().find(|r| r.result.seed == s.best_seed);
+    let part =
+        best.and_then(|r| r.test.as_ref().map(|e| ("test", e)).or(r.val.as_ref().map(|e| ("validation", e))));
+    let matrix = match part {
+        Some((name, e)) if e.confusion.is_some() => {
+            let matrix = e.confusion.as_ref().map_or(String::new(), |m| confusion(m, &e.labels));
+            format!("\nConfusion matrix of the {name} set, seed {}:\n\n{matrix}\n", s.best_seed)
+        }
+        _ => String::new(),
+    };
+    format!("{matrix}{}", facts(&rows))
+}
