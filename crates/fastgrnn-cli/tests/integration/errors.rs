@@ -1,9 +1,13 @@
 //! Each way to go wrong once: exit code, an empty stdout, and a message that helps.
 
-mod common;
-
-use common::{command, fails, json, trained};
+use crate::command::{Trained, command, copy_of_trained, fails, json};
 use std::path::Path;
+use std::sync::OnceLock;
+
+fn trained() -> &'static Trained {
+    static COPY: OnceLock<Trained> = OnceLock::new();
+    COPY.get_or_init(copy_of_trained)
+}
 
 fn write(folder: &Path, name: &str, content: impl AsRef<[u8]>) {
     std::fs::write(folder.join(name), content).unwrap();
@@ -24,6 +28,8 @@ fn misuse_of_the_command_line_is_exit_code_2() {
     fails(t, &["train", "--resume"], 2, &["--resume", "--out"]);
     fails(t, &["train", "--dataset", "digits", "--threads", "0"], 2, &["--threads"]);
     fails(t, &["eval", "run"], 2, &["--dataset"]);
+    fails(t, &["train", "--sparsity-u", "0.5"], 2, &["--sparsity-u", "--keep-u"]);
+    fails(t, &["train", "--hidden", "0", "--dataset", "digits"], 1, &["hidden = 0", "between 1 and"]);
     fails(t, &["bench", "train", "--python", "python3"], 2, &["--against"]);
 }
 
@@ -40,7 +46,12 @@ fn an_unknown_data_set_names_the_known_ones() {
 #[test]
 fn a_known_set_that_is_missing_says_what_to_download() {
     let empty = tempfile::tempdir().unwrap();
-    fails(empty.path(), &["data", "inspect", "har2"], 1, &["har2", "UCI", "Looked in"]);
+    fails(
+        empty.path(),
+        &["data", "inspect", "har2"],
+        1,
+        &["har2", "UCI", "FASTGRNN_DATA", "--data-dir", "docs/data-sets.md"],
+    );
 }
 
 #[test]

@@ -1,11 +1,14 @@
 //! Integer models through every command: `quantize`, `eval --engine`, `info`, `predict`, `compare`.
 
-mod common;
-
-use common::{fails, has_keys, json, text, trained};
+use crate::command::{Trained, copy_of_trained, fails, has_keys, json, text};
 use serde_json::Value;
 use std::path::Path;
 use std::sync::OnceLock;
+
+fn trained() -> &'static Trained {
+    static COPY: OnceLock<Trained> = OnceLock::new();
+    COPY.get_or_init(copy_of_trained)
+}
 
 /// The shared run made integer, with its image beside it; returns what `quantize` said.
 fn quantized() -> &'static Value {
@@ -151,7 +154,7 @@ fn info_counts_every_byte_of_an_integer_model() {
     let i = json(trained().path(), &["info", "int.safetensors"]);
     has_keys(&i, &["nnz", "bytes", "ram_bytes", "macs_per_step", "matrices", "scales", "engine", "tensors"]);
     let parts = ["weights", "indices", "scales", "biases", "head", "table", "header"];
-    has_keys(&i["bytes"], &[&parts[..], &["total", "paper_way"]].concat());
+    has_keys(&i["bytes"], &[&parts[..], &["total", "bytes_as_in_paper"]].concat());
     let sum: u64 = parts.iter().map(|p| whole(&i["bytes"][p])).sum();
     assert_eq!(sum, whole(&i["bytes"]["total"]), "the parts make the total");
     assert_eq!(i["engine"], "integer");
@@ -175,9 +178,9 @@ fn info_counts_every_byte_of_an_integer_model() {
 fn info_answers_the_same_questions_about_floats() {
     let i = json(trained().path(), &["info", "run"]);
     has_keys(&i, &["nnz", "ram_bytes", "macs_per_step"]);
-    has_keys(&i["bytes"], &["total", "weights", "indices", "scales", "head", "biases", "paper_way"]);
+    has_keys(&i["bytes"], &["total", "weights", "indices", "scales", "head", "biases", "bytes_as_in_paper"]);
     assert_eq!(whole(&i["bytes"]["total"]), 4 * whole(&i["params"]));
-    assert_eq!(i["bytes"]["paper_way"], i["bytes"]["total"], "a dense model is counted alike");
+    assert_eq!(i["bytes"]["bytes_as_in_paper"], i["bytes"]["total"], "a dense model is counted alike");
     assert_eq!((i["engine"].as_str(), i["format"].as_u64()), (Some("float"), Some(1)));
     // 12 units on 8 features, full rank, 10 classes.
     assert_eq!((whole(&i["nnz"]), whole(&i["macs_per_step"])), (12 * 8 + 12 * 12 + 120, 12 * 8 + 12 * 12));

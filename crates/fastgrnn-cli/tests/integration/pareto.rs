@@ -1,8 +1,6 @@
 //! `pareto`: a small grid trained, shown, continued.
 
-mod common;
-
-use common::{fails, has_keys, json, run, text};
+use crate::command::{fails, has_keys, json, run, text};
 
 const GRID: &str = "pareto --dataset digits --budget-bytes 700,1000 --cells fastgrnn,gru --epochs 2 --out p";
 

@@ -1,10 +1,14 @@
 //! The JSON that commands print, key by key, and the files they write.
 
-mod common;
-
-use common::{has_keys, json, text, trained};
+use crate::command::{Trained, copy_of_trained, has_keys, json, text};
 use serde_json::Value;
 use std::path::Path;
+use std::sync::OnceLock;
+
+fn trained() -> &'static Trained {
+    static COPY: OnceLock<Trained> = OnceLock::new();
+    COPY.get_or_init(copy_of_trained)
+}
 
 fn fraction(value: &Value) -> f64 {
     let value = value.as_f64().expect("a number");
@@ -61,7 +65,8 @@ fn a_run_folder_holds_everything() {
     let metrics = std::fs::read_to_string(run.join("metrics.jsonl")).unwrap();
     let lines: Vec<Value> = metrics.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
     assert_eq!(lines.len(), 8, "a line an epoch of each seed");
-    has_keys(&lines[0], &["seed", "epoch", "train_loss", "val_loss", "val_accuracy"]);
+    has_keys(&lines[0], &["seed", "pass", "stage", "epoch", "train_loss", "val_loss", "val_accuracy"]);
+    assert_eq!((&lines[0]["pass"], &lines[0]["stage"]), (&"choose".into(), &"dense".into()));
     let leftovers: Vec<_> = std::fs::read_dir(&run)
         .unwrap()
         .map(|f| f.unwrap().file_name().into_string().unwrap())
@@ -393,7 +398,7 @@ fn predictions_do_not_depend_on_the_order_of_columns_and_carry_the_ids() {
     let straight = json(folder.path(), &["predict", "run", "w.csv"]);
     assert_eq!(json(folder.path(), &["predict", "run", "swapped.csv"]), straight);
     assert_eq!(straight["predictions"][1]["id"], "walk1");
-    common::fails(folder.path(), &["predict", "run", "other.csv"], 1, &["x, y", "x, z"]);
+    crate::command::fails(folder.path(), &["predict", "run", "other.csv"], 1, &["x, y", "x, z"]);
 
     json(folder.path(), &["eval", "run", "--dataset", "swapped.csv", "--predictions", "p.csv"]);
     let predictions = std::fs::read_to_string(folder.path().join("p.csv")).unwrap();
@@ -413,5 +418,5 @@ fn convert_overwrites_nothing_whatever_the_case_of_the_ending() {
     let folder = tempfile::tempdir().unwrap();
     let convert = ["data", "convert", "digits", "E.CSV"];
     json(folder.path(), &convert);
-    common::fails(folder.path(), &convert, 2, &["E_TRAIN.CSV", "--force"]);
+    crate::command::fails(folder.path(), &convert, 2, &["E_TRAIN.CSV", "--force"]);
 }

@@ -1,16 +1,14 @@
 //! `new` and `random:N`: models and data that nobody trained or recorded.
 
-mod common;
-
-use common::{fails, has_keys, json, run, text};
+use crate::command::{fails, has_keys, json, run, text};
 use std::path::Path;
 
 fn words(text: &str) -> Vec<&str> {
     text.split(' ').collect()
 }
 
-const UNO: &str = "new --cell fastgrnn --input 3 --hidden 16 --rank-w 2 --rank-u 8 --sparsity-w 0.5 \
-                   --sparsity-u 0.5 --classes 2 --steps 40 --seed 7 -o m.safetensors";
+const UNO: &str = "new --cell fastgrnn --input 3 --hidden 16 --rank-w 2 --rank-u 8 --keep-w 0.5 \
+                   --keep-u 0.5 --classes 2 --steps 40 --seed 7 -o m.safetensors";
 
 fn made(folder: &Path) -> serde_json::Value {
     json(folder, &words(UNO))
@@ -40,11 +38,11 @@ fn new_writes_an_integer_model_of_exactly_the_shape() {
 fn the_paper_s_shapes_and_every_cell_can_be_had() {
     let folder = tempfile::tempdir().unwrap();
     let new = |args: &str| json(folder.path(), &words(&format!("new {args} --seed 1 -o m.safetensors")));
-    let google = "--cell fastgrnn --input 32 --hidden 100 --rank-w 16 --rank-u 25 --sparsity-w 0.3 --sparsity-u 0.3 --classes 12 --steps 99";
+    let google = "--cell fastgrnn --input 32 --hidden 100 --rank-w 16 --rank-u 25 --keep-w 0.3 --keep-u 0.3 --classes 12 --steps 99";
     assert_eq!(new(google)["macs_per_step"], 480 + 154 + 750 + 750);
-    let har = "--cell fastgrnn --input 9 --hidden 80 --rank-w 5 --rank-u 40 --sparsity-w 0.2 --sparsity-u 0.3 --classes 6 --steps 128";
+    let har = "--cell fastgrnn --input 9 --hidden 80 --rank-w 5 --rank-u 40 --keep-w 0.2 --keep-u 0.3 --classes 6 --steps 128";
     assert_eq!(new(har)["macs_per_step"], 80 + 9 + 960 + 960);
-    let wake = "--cell fastgrnn --input 32 --hidden 32 --rank-w 10 --rank-u 15 --sparsity-w 0.2 --sparsity-u 0.3 --classes 2 --steps 162";
+    let wake = "--cell fastgrnn --input 32 --hidden 32 --rank-w 10 --rank-u 15 --keep-w 0.2 --keep-u 0.3 --classes 2 --steps 162";
     assert_eq!(new(wake)["macs_per_step"], 64 + 64 + 144 + 144);
     for cell in ["rnn", "fastrnn", "fastrnn-vector", "fastgrnn", "ugrnn", "gru", "lstm"] {
         let shape = "--input 4 --hidden 10 --rank-u full --layers 2 --classes 3 --steps 12 --update tanh";
@@ -82,7 +80,7 @@ fn what_new_and_random_data_refuse() {
     let new = |more: &str, code, parts: &[&str]| f(&format!("{shape} {more}"), code, parts);
     new("--hidden 0", 1, &["--hidden 0", "between 1"]);
     new("--hidden 8 --rank-w 4", 1, &["rank_w 4", "at most 3"]);
-    new("--hidden 8 --sparsity-u 1.5", 1, &["--sparsity-u 1.5", "fraction kept"]);
+    new("--hidden 8 --keep-u 1.5", 1, &["--keep-u 1.5", "fraction kept"]);
     new("--hidden 8 --layers 9", 1, &["9 layers", "at most 8"]);
     new("--hidden 600", 1, &["at most 511"]);
     new("--hidden 8 --gate relu", 1, &["relu gates"]);

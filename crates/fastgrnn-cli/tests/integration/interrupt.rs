@@ -1,9 +1,6 @@
 //! Runs that are stopped and continued end in the same bytes.
-#![cfg(unix)]
 
-mod common;
-
-use common::{command, json};
+use crate::command::{command, json};
 use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};

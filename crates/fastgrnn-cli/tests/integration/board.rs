@@ -1,13 +1,16 @@
 //! `fastgrnn board` as a user calls it.
 
-mod common;
-
-use common::{command, fails, has_keys, json, text, trained};
+use crate::command::{Trained, command, copy_of_trained, fails, has_keys, json, text};
 use fastgrnn::device::Board;
 use fastgrnn_boards::missing_tools;
 use std::io::Write;
 use std::path::Path;
 use std::sync::OnceLock;
+
+fn trained() -> &'static Trained {
+    static COPY: OnceLock<Trained> = OnceLock::new();
+    COPY.get_or_init(copy_of_trained)
+}
 
 /// The folder with an integer model of the shared run.
 fn folder() -> &'static Path {

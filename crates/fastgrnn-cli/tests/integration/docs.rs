@@ -1,6 +1,6 @@
 //! The documentation says what the code does: pages are compared with declarations.
 
-use clap::{Arg, Args};
+use fastgrnn::settings::clap::{self, Arg, Args};
 use fastgrnn::train::Recipe;
 use std::path::{Path, PathBuf};
 
@@ -51,14 +51,18 @@ fn the_page_of_recipe_keys_is_made_from_their_declaration() {
         std::fs::write(&path, fresh).unwrap();
         return;
     }
-    assert!(page == fresh, "docs/recipes.md is stale: UPDATE_DOCS=1 cargo test -p fastgrnn-cli --test docs");
+    assert!(
+        page == fresh,
+        "docs/recipes.md is stale: UPDATE_DOCS=1 cargo test -p fastgrnn-cli --test integration recipe_keys"
+    );
 }
 
 #[test]
 fn every_key_of_a_recipe_is_a_flag() {
     let command = Recipe::augment_args(clap::Command::new("recipe"));
     let flags: Vec<&str> = command.get_arguments().filter_map(Arg::get_long).collect();
-    assert_eq!(flags, Recipe::keys());
+    let keys = Recipe::keys();
+    assert_eq!(flags, keys.iter().map(|key| key.name()).collect::<Vec<_>>());
 }
 
 #[test]
@@ -68,7 +72,7 @@ fn every_recipe_in_the_repository_is_a_recipe() {
     for file in folder.map(|f| f.unwrap().path()).filter(|p| p.extension().is_some_and(|e| e == "toml")) {
         count += 1;
         let recipe = Recipe::from_toml(&file).unwrap();
-        assert!(recipe.dataset.is_some(), "{} names no data set", file.display());
+        assert!(recipe.source.dataset.is_some(), "{} names no data set", file.display());
     }
     assert!(count >= 11, "{count} recipes");
 }
@@ -77,7 +81,7 @@ fn every_recipe_in_the_repository_is_a_recipe() {
 fn the_demo_s_recipes_are_those_in_the_folder_of_recipes() {
     let read = |path: &str| std::fs::read_to_string(root().join(path)).unwrap();
     for name in ["digits-sparse.toml", "digits-tiny.toml"] {
-        let copy = format!("crates/fastgrnn-cli/src/commands/{name}");
+        let copy = format!("crates/fastgrnn-cli/src/recipes/{name}");
         assert!(read(&format!("recipes/{name}")) == read(&copy), "{copy}");
     }
 }

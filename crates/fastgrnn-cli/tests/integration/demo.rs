@@ -1,8 +1,6 @@
 //! The demo as a newcomer sees it.
 
-mod common;
-
-use common::{has_keys, json, run};
+use crate::command::{has_keys, json, run};
 
 #[test]
 fn the_demo_goes_from_floats_to_integers_and_says_where_everything_is() {
@@ -39,18 +37,18 @@ fn the_demo_goes_from_floats_to_integers_and_says_where_everything_is() {
 }
 
 #[test]
-fn the_demo_s_document_has_a_row_a_stage() {
+fn the_document_of_the_demo_has_a_row_for_each_component() {
     let folder = tempfile::tempdir().unwrap();
     let d = json(folder.path(), &["demo", "--out", "d"]);
-    has_keys(&d, &["run", "model", "model_float", "test", "bytes", "stages"]);
-    let stages = d["stages"].as_array().unwrap();
-    let names: Vec<&str> = stages.iter().map(|s| s["stage"].as_str().unwrap()).collect();
+    has_keys(&d, &["run", "model", "model_float", "test", "bytes", "components"]);
+    let components = d["components"].as_array().unwrap();
+    let names: Vec<&str> = components.iter().map(|s| s["stage"].as_str().unwrap()).collect();
     assert_eq!(names, ["full-rank", "low-rank", "sparse", "integer", "tiny"]);
-    for stage in stages {
-        has_keys(stage, &["stage", "params", "nnz", "bytes", "val", "test", "test_sd", "model", "run"]);
-        assert!(std::path::Path::new(stage["model"].as_str().unwrap()).is_file(), "{stage}");
+    for component in components {
+        has_keys(component, &["stage", "params", "nnz", "bytes", "val", "test", "test_sd", "model", "run"]);
+        assert!(std::path::Path::new(component["model"].as_str().unwrap()).is_file(), "{component}");
     }
-    let bytes: Vec<u64> = stages.iter().map(|s| s["bytes"].as_u64().unwrap()).collect();
-    assert!(bytes.windows(2).all(|pair| pair[1] < pair[0]), "each stage is smaller: {bytes:?}");
-    assert_eq!((&stages[4]["model"], &stages[4]["bytes"]), (&d["model"], &d["bytes"]["total"]));
+    let bytes: Vec<u64> = components.iter().map(|s| s["bytes"].as_u64().unwrap()).collect();
+    assert!(bytes.windows(2).all(|pair| pair[1] < pair[0]), "each component is smaller: {bytes:?}");
+    assert_eq!((&components[4]["model"], &components[4]["bytes"]), (&d["model"], &d["bytes"]["total"]));
 }

@@ -1,9 +1,7 @@
 //! `stream` and `stream-eval` as a user calls them, on sound made here: a rising tone to be found
 //! among steady tones and noise.
 
-mod common;
-
-use common::{command, fails, has_keys, json, run, text};
+use crate::command::{command, fails, has_keys, json, run, text};
 use fastgrnn::rng::Rng;
 use serde_json::Value;
 use std::io::Write;

@@ -1,12 +1,15 @@
 //! `fastgrnn export` as a user calls it: every target, what it says, each documented error.
 
-mod common;
-
-use common::{fails, has_keys, json, text, trained};
+use crate::command::{Trained, copy_of_trained, fails, has_keys, json, text};
 use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 use std::sync::OnceLock;
+
+fn trained() -> &'static Trained {
+    static COPY: OnceLock<Trained> = OnceLock::new();
+    COPY.get_or_init(copy_of_trained)
+}
 
 const TARGETS: [&str; 7] = ["c", "arduino", "platformio", "zephyr", "esp-idf", "rust", "wasm"];
 
@@ -149,7 +152,7 @@ fn each_mistake_is_answered_with_what_to_do() {
 #[test]
 fn without_clang_the_wasm_target_says_what_to_install() {
     let args = ["export", "int.safetensors", "--target", "wasm", "-o", "no-clang"];
-    let output = common::command(folder(), &args).env("PATH", "").output().unwrap();
+    let output = crate::command::command(folder(), &args).env("PATH", "").output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{stderr}");
     assert!(stderr.contains("wasm-ld") && stderr.contains("scripts/setup-boards"), "{stderr}");

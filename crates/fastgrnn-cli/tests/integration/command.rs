@@ -1,5 +1,4 @@
 //! Runs the command as a user does.
-#![allow(dead_code)] // each test file uses its part
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -50,7 +49,7 @@ pub fn has_keys(value: &Value, keys: &[&str]) {
     }
 }
 
-/// A small trained run on the digits, shared by the tests of one file.
+/// A small trained run on the digits.
 pub struct Trained {
     pub folder: tempfile::TempDir,
     pub summary: Value,
@@ -70,7 +69,27 @@ impl Trained {
     }
 }
 
-pub fn trained() -> &'static Trained {
+/// A copy of the trained run in a folder of its own, so that tests may write beside it.
+pub fn copy_of_trained() -> Trained {
+    let folder = tempfile::tempdir().unwrap();
+    copy_folder(&original().run(), &folder.path().join("run"));
+    Trained { folder, summary: original().summary.clone() }
+}
+
+fn copy_folder(from: &Path, to: &Path) {
+    std::fs::create_dir(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy_folder(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+/// Trained once for all tests.
+fn original() -> &'static Trained {
     static SHARED: OnceLock<Trained> = OnceLock::new();
     SHARED.get_or_init(|| {
         let folder = tempfile::tempdir().unwrap();

@@ -1,8 +1,6 @@
 //! Which boards a model fits, and training that is held to one.
 
-mod common;
-
-use common::{fails, has_keys, json, run, text};
+use crate::command::{fails, has_keys, json, run, text};
 
 fn words(text: &str) -> Vec<&str> {
     text.split(' ').collect()
@@ -90,7 +88,7 @@ fn pareto_keeps_to_the_limits_and_nobody_believes_in_sizes_it_ignores() {
         2,
         &["--hidden would have no effect", "budgets"],
     );
-    f("pareto --dataset digits --budget-bytes 900 --sparsity-u 0.5", 2, &["--sparsity-u", "--kept"]);
+    f("pareto --dataset digits --budget-bytes 900 --keep-u 0.5", 2, &["--keep-u", "--kept"]);
     f("pareto --dataset digits --budget-bytes 900 --cell gru --cells rnn", 2, &["--cells"]);
     f(
         "pareto --dataset digits --budget-bytes 900 --max-ram 90",

@@ -1,0 +1,29 @@
+//! Tests of the command as a user runs it.
+
+// Helpers: runs the command and checks its output.
+mod command;
+
+// Emulated boards, and training for their limits.
+mod board;
+mod fit;
+// The JSON that commands print and the files they write.
+mod contracts;
+// The demo from start to end.
+mod demo;
+// The documentation agrees with the declarations in the code.
+mod docs;
+// Error messages and exit codes.
+mod errors;
+// Code that is written for boards, crates and web pages.
+mod export;
+// Integer models.
+mod integer;
+// Runs that are stopped and continued.
+#[cfg(unix)]
+mod interrupt;
+// Random models and random data.
+mod new;
+// Accuracy against bytes.
+mod pareto;
+// Listening to streams.
+mod stream;
