@@ -13,6 +13,7 @@
 mod error;
 mod infer;
 mod load;
+mod options;
 mod ours;
 mod python;
 mod report;
@@ -22,6 +23,7 @@ mod torch;
 
 pub use error::BenchError;
 pub use infer::{INFER_SHAPES, InferOptions, InferReport, InferRow, InferShape, infer};
+pub use options::BenchOptions;
 pub use report::{BenchReport, LinearInT, RankName, Row, TorchTimes};
 pub use shape::{BATCH, SHAPES, Shape, flops};
 
@@ -30,46 +32,8 @@ use fastgrnn_engine::engine;
 use load::Moment;
 use ours::Ours;
 use samples::Samples;
-use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use torch::Torch;
-
-/// What to measure, and for how long.
-#[derive(Clone, Debug)]
-pub struct BenchOptions {
-    /// Measure PyTorch, too.
-    pub against_torch: bool,
-    /// The Python to use; else one is found, or made.
-    pub python: Option<PathBuf>,
-    /// Threads of either side.
-    pub threads: usize,
-    /// Which shapes.
-    pub shapes: Vec<Shape>,
-    /// Sequences in a batch.
-    pub batch: usize,
-    /// Length of a block.
-    pub block: Duration,
-    /// Undisturbed blocks wanted of each side.
-    pub blocks: usize,
-    /// Time for everything, installing torch included. What is not measured by then is measured
-    /// briefly or reported as missing.
-    pub budget: Duration,
-}
-
-impl Default for BenchOptions {
-    fn default() -> Self {
-        Self {
-            against_torch: false,
-            python: None,
-            threads: 2,
-            shapes: SHAPES.to_vec(),
-            batch: BATCH,
-            block: Duration::from_millis(500),
-            blocks: 12,
-            budget: Duration::from_secs(28 * 60),
-        }
-    }
-}
 
 /// Our rows of each shape: cell, and whether it is low-rank.
 const ROWS: [(CellKind, bool); 4] = [

@@ -1,6 +1,6 @@
 //! The result of a benchmark: its JSON is a contract, its text a table.
 
-use super::BenchOptions;
+use super::options::BenchOptions;
 use fastgrnn_core::cells::CellKind;
 use fastgrnn_engine::engine::{self, Isa};
 use serde::Serialize;

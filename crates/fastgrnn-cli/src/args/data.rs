@@ -1,6 +1,6 @@
 //! Flags of `fastgrnn data`.
 
-use super::key_help;
+use super::shared::key_help;
 use clap::{Args, Subcommand};
 use fastgrnn::data::DataRecipe;
 use std::path::PathBuf;

@@ -1,6 +1,6 @@
 //! Flags of the commands about devices: `new`, `board` and `export`.
 
-use super::SourceArgs;
+use super::shared::SourceArgs;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use fastgrnn::data::DataRecipe;

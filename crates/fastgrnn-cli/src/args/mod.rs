@@ -5,6 +5,7 @@ mod bench;
 mod data;
 mod device;
 mod models;
+mod shared;
 mod stream;
 mod training;
 
@@ -18,12 +19,8 @@ pub use training::{DemoArgs, ParetoArgs, TrainArgs};
 use crate::flags;
 use crate::misuse::misuse;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use fastgrnn::cells::Nonlinearity;
-use fastgrnn::model::DataPart;
-use fastgrnn::settings::parser;
-use fastgrnn::train::Recipe;
-use std::path::PathBuf;
 
 /// Train kilobyte-sized recurrent networks (FastGRNN, FastRNN, GRU, LSTM and others) on sequences, and
 /// run them on microcontrollers
@@ -116,41 +113,4 @@ pub fn command() -> clap::Command {
             .mut_arg("gate", nonlinearity("gates", Nonlinearity::QuantSigm))
             .mut_arg("update", nonlinearity("update", Nonlinearity::QuantTanh))
     })
-}
-
-/// The help text of a key, for a flag that a command declares itself.
-fn key_help(name: &str) -> String {
-    let keys = Recipe::keys();
-    keys.iter().find(|key| key.name() == name).expect("flags with this help text are keys").help()
-}
-
-/// The number of worker threads; results do not depend on it.
-#[derive(Clone, Copy, Debug, Args)]
-pub struct Threads {
-    /// Worker threads [default: all cores]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), help_heading = "Run")]
-    threads: Option<u16>,
-}
-
-impl Threads {
-    /// The number to use.
-    pub fn count(self) -> usize {
-        match self.threads {
-            Some(n) => usize::from(n),
-            None => std::thread::available_parallelism().map_or(1, usize::from),
-        }
-    }
-}
-
-/// The data set that a model is used on.
-#[derive(Debug, Args)]
-pub struct SourceArgs {
-    /// Data set: a known name, a file, a folder or random:N
-    #[arg(long, value_name = "NAME|PATH")]
-    pub dataset: String,
-    #[arg(long, value_name = "PATH", help = key_help("test"))]
-    pub test: Option<PathBuf>,
-    /// Part of the data set [default: test, or all if there is no test part]
-    #[arg(long, value_parser = parser::<DataPart>())]
-    pub split: Option<DataPart>,
 }

@@ -1,6 +1,6 @@
 //! Flags of the commands that use a model.
 
-use super::{SourceArgs, Threads, key_help};
+use super::shared::{SourceArgs, Threads, key_help};
 use clap::{Args, ValueEnum};
 use fastgrnn::data::DataRecipe;
 use fastgrnn::settings::parser;

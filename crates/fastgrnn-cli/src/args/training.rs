@@ -1,6 +1,6 @@
 //! Flags of the commands that train.
 
-use super::Threads;
+use super::shared::Threads;
 use clap::Args;
 use fastgrnn::cells::CellKind;
 use fastgrnn::settings::parser;

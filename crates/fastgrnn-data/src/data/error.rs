@@ -329,7 +329,7 @@ pub enum DataError {
     },
     /// A split that cannot be made.
     #[error("cannot split off a validation part: {0}")]
-    Split(#[from] super::split::SplitProblem),
+    Split(#[from] super::split_problem::SplitProblem),
     /// A setting that needs another one.
     #[error("`{key} = {value}` needs `{needs}`")]
     Needs {

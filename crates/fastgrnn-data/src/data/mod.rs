@@ -47,6 +47,7 @@ pub mod spectral;
 pub mod speech;
 mod spill;
 pub mod split;
+mod split_problem;
 mod ts;
 mod write;
 
@@ -61,5 +62,6 @@ pub use request::{Expect, Inherited, LabelKind, Request, Watch};
 pub use sequences::Sequences;
 pub use settings::{AudioConfig, AudioRecipe, DataConfig, DataRecipe, SourceConfig, SourceRecipe};
 pub use spectral::Spectral;
-pub use split::{SplitProblem, validation_split};
+pub use split::validation_split;
+pub use split_problem::SplitProblem;
 pub use write::{losses, outputs, write};

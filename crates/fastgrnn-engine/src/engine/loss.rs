@@ -1,7 +1,9 @@
 //! The losses, row by row, and what a batch must look like for them.
 
-use super::{EngineError, Loss, soft};
+use super::error::EngineError;
+use super::soft;
 use fastgrnn_core::batch::{Batch, Targets};
+use fastgrnn_core::net::Loss;
 use fastgrnn_core::net::Readout;
 
 /// Checks that targets and weights fit `rows` readout rows of `outputs` scores.

@@ -17,6 +17,7 @@
 //! ```
 
 mod diagonal;
+mod error;
 mod layer;
 mod loss;
 mod materialise;
@@ -30,6 +31,7 @@ mod weights;
 #[cfg(target_arch = "x86_64")]
 use crate::simd::{Avx2, Avx512};
 use crate::simd::{FlushDenormals, Portable, Simd, peak_gflops};
+pub use error::EngineError;
 use fastgrnn_core::batch::Batch;
 pub use fastgrnn_core::net::Loss;
 use fastgrnn_core::net::{Network, NetworkError, Readout};
@@ -61,41 +63,6 @@ pub struct Step {
     pub correct: usize,
     /// Readout rows.
     pub rows: usize,
-}
-
-/// A batch the engine cannot take.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum EngineError {
-    /// Wrong number of features.
-    #[error("the data has {found} features a step but the network reads {expected}")]
-    Dim {
-        /// Features of the batch.
-        found: usize,
-        /// Features of the network.
-        expected: usize,
-    },
-    /// A sequence without steps.
-    #[error("sequence {index} of the batch is empty")]
-    Empty {
-        /// Its index in the batch.
-        index: usize,
-    },
-    /// Targets that do not fit rows, outputs or loss.
-    #[error("{what}")]
-    Targets {
-        /// What does not fit.
-        what: String,
-    },
-    /// A buffer of the wrong size.
-    #[error("{what} has {found} entries, not {expected}")]
-    Length {
-        /// Which buffer.
-        what: &'static str,
-        /// Its entries.
-        found: usize,
-        /// What they should be.
-        expected: usize,
-    },
 }
 
 /// The engine for one network: packed weights, worker threads, reusable buffers.

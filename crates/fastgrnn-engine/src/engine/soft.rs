@@ -11,8 +11,8 @@
 //! E is the cross-entropy and p the probabilities of the loss, softmax or sigmoid. T² keeps the
 //! teacher's gradient as large as without a temperature. A plain row never comes here.
 
-use super::Loss;
 use fastgrnn_core::batch::{Batch, Targets};
+use fastgrnn_core::net::Loss;
 
 /// Whether rows of this batch have more to them than a class.
 pub(super) fn applies(batch: &Batch) -> bool {

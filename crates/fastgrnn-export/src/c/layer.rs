@@ -4,10 +4,11 @@
 use super::curve::Curves;
 use super::helpers::Helpers;
 use super::matrix::StoredRows;
+use super::product::MatrixProduct;
 use super::text::{ConstantTables, counter};
 use super::{straight, update};
 use fastgrnn::cells::{Alphas, MatrixForm};
-use fastgrnn::quantize::{IntegerFactors, IntegerLayer, IntegerMatrix};
+use fastgrnn::quantize::{IntegerLayer, IntegerMatrix};
 use std::fmt::Write;
 
 /// A layer as C.
@@ -22,62 +23,6 @@ pub(super) struct LayerCode {
     pub(super) state: usize,
     /// Bytes of buffers on the stack.
     pub(super) scratch: usize,
-}
-
-/// One of the two matrix products of a step.
-pub(super) struct MatrixProduct<'a> {
-    /// `w` or `u`.
-    pub(super) letter: char,
-    form: MatrixForm,
-    /// The matrix, its first factor, or its diagonals.
-    first: &'a IntegerMatrix,
-    hidden: usize,
-    /// The second factor.
-    second: Option<&'a IntegerMatrix>,
-    /// Shift after the second factor.
-    inner: u32,
-    /// Shift after the first factor.
-    pub(super) outer: u32,
-    /// The C vector that the first factor is multiplied with.
-    pub(super) vector: String,
-    /// The C type of the vector's entries.
-    pub(super) kind: &'static str,
-}
-
-impl<'a> MatrixProduct<'a> {
-    fn new(
-        letter: char,
-        (form, hidden): (MatrixForm, usize),
-        factors: &'a IntegerFactors,
-        [inner, outer]: [u32; 2],
-        input: (&str, &'static str),
-        between: &'static str,
-    ) -> Self {
-        let second = factors.second.as_ref();
-        let (vector, kind) = match second {
-            Some(_) => (format!("m{letter}"), between),
-            None => (input.0.to_string(), input.1),
-        };
-        Self { letter, form, first: &factors.first, hidden, second, inner, outer, vector, kind }
-    }
-
-    /// Columns of the matrix that is multiplied with the vector; 0 for an absent one.
-    pub(super) fn cols(&self) -> usize {
-        match self.form {
-            MatrixForm::Full | MatrixForm::LowRank(_) => self.first.cols,
-            MatrixForm::Diagonal => self.hidden,
-            MatrixForm::Absent => 0,
-        }
-    }
-
-    /// An entry of that matrix.
-    pub(super) fn entry(&self, row: usize, col: usize) -> i8 {
-        match self.form {
-            MatrixForm::Full | MatrixForm::LowRank(_) => self.first.entries[row * self.first.cols + col],
-            MatrixForm::Diagonal if row % self.hidden == col => self.first.entries[row],
-            MatrixForm::Diagonal | MatrixForm::Absent => 0,
-        }
-    }
 }
 
 /// How a loop over units computes the product of one row.

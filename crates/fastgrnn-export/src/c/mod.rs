@@ -11,6 +11,7 @@ mod helpers;
 mod input;
 mod layer;
 mod matrix;
+mod product;
 mod straight;
 mod text;
 mod update;

@@ -4,7 +4,7 @@
 //! the sums stay in registers even on cores with only eight.
 
 use super::helpers::{Helper, Helpers};
-use super::layer::MatrixProduct;
+use super::product::MatrixProduct;
 use super::text::times;
 use fastgrnn::quantize::IntegerMatrix;
 use std::fmt::Write;

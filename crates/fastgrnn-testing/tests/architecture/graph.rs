@@ -102,11 +102,12 @@ impl Workspace {
         let Some((name, rest)) = path.split_first() else { return Some(Found::Module(module.clone())) };
         let source = self.files.get(module)?;
         let child: Module = module.iter().cloned().chain([name.clone()]).collect();
-        if source.items.contains(name) {
-            return Some(Found::Item(module.clone()));
-        }
+        // Modules first: items include methods, which may have the name of a module.
         if self.files.contains_key(&child) {
             return self.lookup(&child, rest, depth);
+        }
+        if source.items.contains(name) {
+            return Some(Found::Item(module.clone()));
         }
         if depth > 8 {
             return None;

@@ -5,7 +5,7 @@
 
 use super::average::Average;
 use super::constraint::Constraint;
-use super::observe::{EpochReport, Pass};
+use super::epoch::{EpochReport, Pass};
 use super::optim::Optim;
 use super::{Config, TrainError};
 use fastgrnn_core::files::write_atomic;

@@ -10,7 +10,7 @@
 use super::TrainError;
 use super::constraint::settle;
 use super::folder::{FLOAT_MODEL_FILE, MODEL_FILE};
-use super::seed::Job;
+use super::job::Job;
 use fastgrnn_core::files::write_atomic;
 use fastgrnn_core::metrics::{Evaluation, Scores};
 use fastgrnn_data::data::Examples;

@@ -1,7 +1,7 @@
 //! Why a run fails.
 
 use super::config::ConfigError;
-use super::teacher::TeacherError;
+use super::teacher_error::TeacherError;
 use fastgrnn_core::net::NetworkError;
 use fastgrnn_data::data::DataError;
 use fastgrnn_engine::engine::EngineError;

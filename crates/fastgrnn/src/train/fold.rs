@@ -4,7 +4,7 @@
 //! makes it and whenever.
 
 use super::draws::{Draw, Draws};
-use super::observe::Pass;
+use super::epoch::Pass;
 use super::soft::Soft;
 use super::{Config, TrainError};
 use fastgrnn_core::batch::Batch;

@@ -26,9 +26,11 @@ mod config;
 mod constraint;
 mod deliver;
 mod draws;
+mod epoch;
 mod error;
 mod fold;
 mod folder;
+mod job;
 mod observe;
 mod optim;
 mod plan;
@@ -39,8 +41,10 @@ mod seed;
 mod soft;
 mod summary;
 mod teacher;
+mod teacher_error;
 
 pub use config::ConfigError;
+pub use epoch::{EpochReport, Pass};
 pub use error::TrainError;
 pub use fastgrnn_core::net::InitialState;
 pub use fastgrnn_core::settings::Choice;
@@ -52,10 +56,10 @@ pub use folder::{
     CHECKPOINT_FILE, CONFIG_FILE, FLOAT_MODEL_FILE, METRICS_FILE, MODEL_FILE, PLOTS_FOLDER, REPORT_FILE,
     RESULT_FILE, SUMMARY_FILE, seed_folder,
 };
-pub use observe::{EpochReport, Observer, Pass, Progress, SeedStarted, Silent};
+pub use observe::{Observer, Progress, SeedStarted, Silent};
 pub use optim::{Optim, clip_norm};
 pub use recipe::{Config, RENAMED_KEYS, Recipe, RecipeError};
 pub use run::{Outcome, RunOptions, run};
 pub use schedule::Rate;
 pub use summary::{Bytes, SeedRecord, SeedResult, Summary};
-pub use teacher::TeacherError;
+pub use teacher_error::TeacherError;

@@ -2,14 +2,16 @@
 
 use super::checkpoint::Best;
 use super::deliver::write_json;
+use super::epoch::EpochReport;
 use super::fold::fingerprint;
 use super::folder::{
     CONFIG_FILE, FLOAT_MODEL_FILE, LOCK_FILE, METRICS_FILE, MODEL_FILE, RESULT_FILE, SUMMARY_FILE,
     seed_folder,
 };
-use super::observe::{EpochReport, Observer};
+use super::job::Job;
+use super::observe::Observer;
 use super::recipe::is_local;
-use super::seed::{Job, SeedRun, metrics_line};
+use super::seed::{SeedRun, metrics_line};
 use super::summary::{Bytes, SeedRecord, SeedResult, Summary};
 use super::teacher::Teacher;
 use super::{Config, TrainError};

@@ -4,13 +4,14 @@ use super::average::Average;
 use super::checkpoint::{Best, State};
 use super::constraint::Course;
 use super::deliver::{Trained, write_json};
+use super::epoch::{EpochReport, Pass};
 use super::fold::Fold;
 use super::folder::{CHECKPOINT_FILE, METRICS_FILE, RESULT_FILE};
-use super::observe::{EpochReport, Observer, Pass, Progress, SeedStarted};
+use super::job::Job;
+use super::observe::{Progress, SeedStarted};
 use super::optim::{Optim, clip_norm};
 use super::schedule::Rate;
 use super::summary::{SeedRecord, SeedResult};
-use super::teacher::Teacher;
 use super::{Config, TrainError};
 use fastgrnn_core::batch::{Batch, Earlier};
 use fastgrnn_core::cells::Start;
@@ -18,7 +19,7 @@ use fastgrnn_core::metrics::Evaluation;
 use fastgrnn_core::net::Layout;
 use fastgrnn_data::data::{Dataset, Labels};
 use fastgrnn_engine::engine::Step;
-use fastgrnn_model::model::{Model, Scorer};
+use fastgrnn_model::model::Model;
 use fastgrnn_model::settings::Refit;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -28,19 +29,6 @@ use std::time::Instant;
 const EXPLODED: f64 = 20.0;
 /// A first loss below this is luck, not a yardstick.
 const LEAST_FIRST_LOSS: f64 = 0.1;
-
-/// What all seeds of a run share.
-pub(super) struct Job<'a> {
-    pub config: &'a Config,
-    pub data: &'a Dataset,
-    pub out: &'a Path,
-    /// Fingerprint of the data, and of the teacher if there is one.
-    pub fingerprint: String,
-    pub scorer: Scorer,
-    pub teacher: Option<Teacher>,
-    pub threads: usize,
-    pub observer: &'a mut dyn Observer,
-}
 
 /// One seed's training while it runs.
 pub(super) struct SeedRun<'j, 'a> {

@@ -1,6 +1,6 @@
 //! What a run comes to: the JSON of the `train` command.
 
-use super::observe::EpochReport;
+use super::epoch::EpochReport;
 use fastgrnn_core::metrics::{Evaluation, Scores};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;

@@ -1,0 +1,44 @@
+//! Flags that several commands share.
+
+use clap::Args;
+use fastgrnn::model::DataPart;
+use fastgrnn::settings::parser;
+use fastgrnn::train::Recipe;
+use std::path::PathBuf;
+
+/// The help text of a key, for a flag that a command declares itself.
+pub(super) fn key_help(name: &str) -> String {
+    let keys = Recipe::keys();
+    keys.iter().find(|key| key.name() == name).expect("flags with this help text are keys").help()
+}
+
+/// The number of worker threads; results do not depend on it.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct Threads {
+    /// Worker threads [default: all cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), help_heading = "Run")]
+    threads: Option<u16>,
+}
+
+impl Threads {
+    /// The number to use.
+    pub fn count(self) -> usize {
+        match self.threads {
+            Some(n) => usize::from(n),
+            None => std::thread::available_parallelism().map_or(1, usize::from),
+        }
+    }
+}
+
+/// The data set that a model is used on.
+#[derive(Debug, Args)]
+pub struct SourceArgs {
+    /// Data set: a known name, a file, a folder or random:N
+    #[arg(long, value_name = "NAME|PATH")]
+    pub dataset: String,
+    #[arg(long, value_name = "PATH", help = key_help("test"))]
+    pub test: Option<PathBuf>,
+    /// Part of the data set [default: test, or all if there is no test part]
+    #[arg(long, value_parser = parser::<DataPart>())]
+    pub split: Option<DataPart>,
+}

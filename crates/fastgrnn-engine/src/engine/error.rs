@@ -1,0 +1,36 @@
+//! Why a batch is refused.
+
+/// A batch the engine cannot take.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum EngineError {
+    /// Wrong number of features.
+    #[error("the data has {found} features a step but the network reads {expected}")]
+    Dim {
+        /// Features of the batch.
+        found: usize,
+        /// Features of the network.
+        expected: usize,
+    },
+    /// A sequence without steps.
+    #[error("sequence {index} of the batch is empty")]
+    Empty {
+        /// Its index in the batch.
+        index: usize,
+    },
+    /// Targets that do not fit rows, outputs or loss.
+    #[error("{what}")]
+    Targets {
+        /// What does not fit.
+        what: String,
+    },
+    /// A buffer of the wrong size.
+    #[error("{what} has {found} entries, not {expected}")]
+    Length {
+        /// Which buffer.
+        what: &'static str,
+        /// Its entries.
+        found: usize,
+        /// What they should be.
+        expected: usize,
+    },
+}

@@ -1,0 +1,85 @@
+//! Headline numbers: what each is, where it comes from, how it is written.
+
+use fastgrnn_core::format::{bytes, count, duration, fraction, number, number_sd};
+use serde::{Deserialize, Serialize};
+
+/// Where a number comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// Observed in this run.
+    #[default]
+    Measured,
+    /// Computed from measured numbers.
+    Derived,
+    /// Follows from sizes alone; no run needed.
+    Analytic,
+}
+
+impl Kind {
+    /// The word printed beside the number.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Measured => "measured",
+            Self::Derived => "derived",
+            Self::Analytic => "analytic",
+        }
+    }
+}
+
+/// How a number is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unit {
+    /// A plain number, four digits.
+    #[default]
+    Number,
+    /// 0–1, shown in per cent.
+    Fraction,
+    /// A whole number with thousands apart.
+    Count,
+    /// Bytes.
+    Bytes,
+    /// Seconds, shown as hours, minutes and seconds.
+    Seconds,
+}
+
+/// One headline number.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Figure {
+    /// What it is.
+    pub label: String,
+    /// Its value; the mean where there are several seeds.
+    pub value: f64,
+    /// Standard deviation over the seeds.
+    pub sd: Option<f64>,
+    /// How it is written.
+    pub unit: Unit,
+    /// Where it comes from.
+    pub kind: Kind,
+}
+
+impl Figure {
+    /// A number without a deviation.
+    pub fn new(label: &str, value: f64, unit: Unit, kind: Kind) -> Self {
+        Self { label: label.into(), value, sd: None, unit, kind }
+    }
+
+    /// The same with a deviation over seeds.
+    pub fn with_sd(mut self, sd: Option<f64>) -> Self {
+        self.sd = sd;
+        self
+    }
+
+    /// The number as a person reads it, with its deviation.
+    pub fn text(&self) -> String {
+        match (self.unit, self.sd) {
+            (Unit::Number, None) => number(self.value),
+            (Unit::Number, Some(sd)) => number_sd(self.value, sd),
+            (Unit::Fraction, sd) => fraction(self.value, sd),
+            (Unit::Count, _) => count(self.value as u64),
+            (Unit::Bytes, _) => bytes(self.value as u64),
+            (Unit::Seconds, _) => duration(self.value),
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! The page of a training run: sections in the order a reader asks for them.
+
+use super::html::{document, figures, text_section};
+use super::run::{RunReport, SeedRow};
+use super::svg::escape;
+use fastgrnn_core::format::{bytes, count, duration, fraction, number};
+use std::fmt::Write as _;
+
+/// What a column of the table of seeds shows of a seed; nothing where it was not measured.
+type CellOf = Box<dyn Fn(&SeedRow) -> Option<String>>;
+
+impl RunReport {
+    /// The whole page.
+    pub fn html(&self) -> String {
+        document(&self.title, &self.subtitle, &self.version, |out| {
+            figures(out, &self.figures);
+            notes(out, self);
+            curves(out, self);
+            seeds(out, self);
+            confusion(out, self);
+            model(out, self);
+            text_section(out, "Settings", &self.config);
+            text_section(out, "Make it again", &self.command);
+        })
+    }
+}
+
+fn notes(out: &mut String, report: &RunReport) {
+    if report.notes.is_empty() {
+        return;
+    }
+    out.push_str("<section class=\"notes\"><ul>\n");
+    for note in &report.notes {
+        let _ = writeln!(out, "<li>{}</li>", escape(note));
+    }
+    out.push_str("</ul></section>\n");
+}
+
+fn curves(out: &mut String, report: &RunReport) {
+    let plots: Vec<_> = report.plots().into_iter().filter(|p| p.name != "confusion.svg").collect();
+    if plots.is_empty() {
+        return;
+    }
+    out.push_str("<section><h2>Training</h2>\n<div class=\"plots curves\">\n");
+    for plot in plots {
+        let _ = writeln!(out, "<figure>{}</figure>", plot.svg);
+    }
+    out.push_str(
+        "</div>\n<p class=\"hint\">One line a seed; the ring marks the epoch that was kept.</p></section>\n",
+    );
+}
+
+fn seeds(out: &mut String, report: &RunReport) {
+    if report.seeds.is_empty() {
+        return;
+    }
+    let mut columns: Vec<(&str, CellOf)> = vec![
+        ("kept epoch", Box::new(|s| s.best_epoch.map(|e| e.to_string()))),
+        ("validation accuracy", Box::new(|s| s.val_accuracy.map(|v| fraction(v, None)))),
+        ("validation loss", Box::new(|s| s.val_loss.map(number))),
+        ("test accuracy", Box::new(|s| s.test_accuracy.map(|v| fraction(v, None)))),
+        ("test macro F1", Box::new(|s| s.test_f1.map(|v| format!("{v:.4}")))),
+        ("test loss", Box::new(|s| s.test_loss.map(number))),
+        ("time", Box::new(|s| s.seconds.map(duration))),
+    ];
+    columns.retain(|(_, cell)| report.seeds.iter().any(|s| cell(s).is_some()));
+    out.push_str("<section><h2>Seeds</h2>\n<div class=\"wide\"><table><thead><tr><th>seed</th>");
+    for (name, _) in &columns {
+        let _ = write!(out, "<th>{name}</th>");
+    }
+    out.push_str("</tr></thead><tbody>\n");
+    for s in &report.seeds {
+        let class = if s.chosen { " class=\"chosen\"" } else { "" };
+        let _ = write!(out, "<tr{class}><th>{}{}</th>", s.seed, if s.chosen { " ★" } else { "" });
+        for (_, cell) in &columns {
+            let _ = write!(out, "<td>{}</td>", escape(&cell(s).unwrap_or_else(|| "–".into())));
+        }
+        out.push_str("</tr>\n");
+    }
+    out.push_str("</tbody></table></div>\n");
+    out.push_str("<p class=\"hint\">★ best on validation: this seed is in the model file.</p></section>\n");
+}
+
+fn confusion(out: &mut String, report: &RunReport) {
+    let Some(matrix) = &report.confusion else { return };
+    let _ = write!(out, "<section><h2>By class ({})</h2>\n<div class=\"plots\">\n", escape(&matrix.of));
+    if let Some(svg) = super::confusion_svg(matrix) {
+        let _ = writeln!(out, "<figure>{svg}</figure>");
+    }
+    out.push_str(
+        "<div class=\"wide\"><table><thead><tr><th>class</th><th>precision</th><th>recall</th><th>F1</th>\
+         <th>sequences</th></tr></thead><tbody>\n",
+    );
+    for (name, c) in matrix.classes.iter().zip(&matrix.per_class) {
+        let recall = if c.support == 0 { "–".to_owned() } else { format!("{:.4}", c.recall) };
+        let _ = writeln!(
+            out,
+            "<tr><th>{}</th><td>{:.4}</td><td>{recall}</td><td>{:.4}</td><td>{}</td></tr>",
+            escape(name),
+            c.precision,
+            c.f1,
+            count(c.support)
+        );
+    }
+    out.push_str("</tbody></table></div></div></section>\n");
+}
+
+fn model(out: &mut String, report: &RunReport) {
+    if report.tensors.is_empty() {
+        return;
+    }
+    out.push_str("<section><h2>Model</h2>\n");
+    if !report.equation.is_empty() {
+        let _ = writeln!(out, "<pre>{}</pre>", escape(&report.equation.join("\n")));
+    }
+    out.push_str(
+        "<div class=\"wide\"><table><thead><tr><th>tensor</th><th>shape</th><th>numbers</th><th>bytes</th></tr></thead>\
+         <tbody>\n",
+    );
+    let (mut numbers, mut total) = (0u64, 0u64);
+    for t in &report.tensors {
+        let shape: Vec<String> = t.shape.iter().map(usize::to_string).collect();
+        let entries = if t.shape.is_empty() { 0 } else { t.shape.iter().map(|&n| n as u64).product() };
+        numbers += entries;
+        total += t.bytes;
+        let _ = writeln!(
+            out,
+            "<tr><th>{}</th><td>{}</td><td>{}</td><td>{}</td></tr>",
+            escape(&t.name),
+            shape.join(" × "),
+            count(entries),
+            count(t.bytes)
+        );
+    }
+    let _ = writeln!(
+        out,
+        "</tbody><tfoot><tr><th>total</th><td></td><td>{}</td><td>{}</td></tr></tfoot></table></div></section>",
+        count(numbers),
+        bytes(total)
+    );
+}

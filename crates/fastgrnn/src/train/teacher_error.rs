@@ -1,0 +1,59 @@
+//! Why a model cannot teach.
+
+use fastgrnn_core::net::Loss;
+use fastgrnn_core::settings::Choice;
+use std::path::PathBuf;
+
+/// A model that does not fit the training it is to teach.
+#[derive(Debug, thiserror::Error)]
+pub enum TeacherError {
+    /// Another number of features.
+    #[error("the teacher {} reads {found} features a step, the data has {expected}", path.display())]
+    Features {
+        /// Its file.
+        path: PathBuf,
+        /// Features it reads.
+        found: usize,
+        /// Features of the data.
+        expected: usize,
+    },
+    /// Other classes.
+    #[error(
+        "the teacher {} knows {}, the data {}; train a teacher on the same classes",
+        path.display(), found.join(", "), expected.join(", ")
+    )]
+    Classes {
+        /// Its file.
+        path: PathBuf,
+        /// Its classes; empty for a regression.
+        found: Vec<String>,
+        /// Classes of the data.
+        expected: Vec<String>,
+    },
+    /// Another kind of probabilities.
+    #[error(
+        "the teacher {} was trained with {}, which with more than two classes teaches no training with {}",
+        path.display(), Choice::choice_name(*.found), Choice::choice_name(*.expected)
+    )]
+    Loss {
+        /// Its file.
+        path: PathBuf,
+        /// Its loss.
+        found: Loss,
+        /// The student's.
+        expected: Loss,
+    },
+    /// A normalisation for sequences of one length, and a crop that changes it.
+    #[error(
+        "the teacher {} was trained on {found} values a sequence (`normalize = per-coordinate`), the data has {expected}",
+        path.display()
+    )]
+    Length {
+        /// Its file.
+        path: PathBuf,
+        /// Values it takes.
+        found: usize,
+        /// Values of the longest sequence.
+        expected: usize,
+    },
+}
