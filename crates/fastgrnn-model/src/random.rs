@@ -63,7 +63,7 @@ pub struct RandomModel {
     pub layers: usize,
     /// Fraction kept of W, or of each of its factors.
     pub kept_w: f64,
-    /// Fraction kept of U, or of each of its factors.
+    /// Fraction kept of U, or of each of its factors. Without meaning where there is no U.
     pub kept_u: f64,
     /// Fraction kept of the head's matrix.
     pub kept_head: f64,
@@ -99,11 +99,11 @@ pub enum RandomError {
         value: f64,
     },
     /// A fraction of a matrix that is stored whole.
-    #[error("--{key} {value}: the form of this matrix is {form}, which is stored whole")]
+    #[error("{key} = {value}: the form of this matrix is {form}, which is stored whole")]
     Sparse {
-        /// The flag.
+        /// The setting.
         key: &'static str,
-        /// What was asked for.
+        /// Its value.
         value: f64,
         /// The form of the matrix.
         form: MatrixForm,
@@ -147,9 +147,9 @@ impl RandomModel {
             }
         }
         for (key, kept, form) in
-            [("sparsity-w", self.kept_w, self.cell.form_w), ("sparsity-u", self.kept_u, self.cell.form_u)]
+            [("keep-w", self.kept_w, self.cell.form_w), ("keep-u", self.kept_u, self.cell.form_u)]
         {
-            if kept < 1.0 && !form.can_be_sparse() {
+            if kept < 1.0 && form == MatrixForm::Diagonal {
                 return Err(RandomError::Sparse { key, value: kept, form });
             }
         }
@@ -293,7 +293,7 @@ impl RandomModel {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fastgrnn_core::cells::CELLS;
+    use fastgrnn_core::cells::{CELLS, CellKind};
 
     #[test]
     fn every_matrix_of_every_cell_has_exactly_the_entries_that_are_kept() {
@@ -348,8 +348,28 @@ mod tests {
     }
 
     #[test]
+    fn a_diagonal_or_absent_u_gives_a_model_whose_classes_all_occur() {
+        for kind in [CellKind::FastGrnn, CellKind::Gru] {
+            for form_u in [MatrixForm::Diagonal, MatrixForm::Absent] {
+                let cell = Cell::new(kind, 6, 24).with_forms(MatrixForm::Full, form_u);
+                let model = RandomModel { layers: 2, ..RandomModel::new(cell, 4, 60) }.build().unwrap();
+                let request = fastgrnn_data::data::Request {
+                    expect: Some(model.model.expects()),
+                    ..fastgrnn_data::data::Request::new("random:100")
+                };
+                let data = fastgrnn_data::data::load(&request).unwrap();
+                let (_, predictions, _) = model.evaluate(&data.train, 1).unwrap();
+                for class in 0..4 {
+                    let n = predictions.classes.iter().filter(|&&c| c == class).count();
+                    assert!(n >= 3, "{kind} {form_u}: class {class} was decided {n} times of 100");
+                }
+            }
+        }
+    }
+
+    #[test]
     fn the_seed_decides_everything() {
-        let shape = RandomModel::new(Cell::new(fastgrnn_core::cells::CellKind::Gru, 2, 4), 2, 10);
+        let shape = RandomModel::new(Cell::new(CellKind::Gru, 2, 4), 2, 10);
         let bytes = |seed| RandomModel { seed, ..shape.clone() }.build().unwrap().to_bytes().unwrap();
         assert_eq!(bytes(1), bytes(1));
         assert_ne!(bytes(1), bytes(2));
@@ -357,9 +377,16 @@ mod tests {
 
     #[test]
     fn shapes_that_cannot_be_are_named() {
-        let cell = || Cell::new(fastgrnn_core::cells::CellKind::FastGrnn, 3, 8);
+        let cell = || Cell::new(CellKind::FastGrnn, 3, 8);
         let shape = |cell| RandomModel::new(cell, 2, 5);
         for (shape, part) in [
+            (
+                RandomModel {
+                    kept_u: 0.5,
+                    ..shape(cell().with_forms(MatrixForm::Full, MatrixForm::Diagonal))
+                },
+                "keep-u = 0.5: the form of this matrix is diagonal, which is stored whole",
+            ),
             (RandomModel { kept_u: 0.0, ..shape(cell()) }, "keep-u = 0: it must be the fraction to keep"),
             (RandomModel { kept_w: f64::NAN, ..shape(cell()) }, "keep-w = NaN"),
             (RandomModel { classes: 1, ..shape(cell()) }, "classes = 1: it must be between 2"),

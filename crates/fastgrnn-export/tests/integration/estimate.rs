@@ -2,7 +2,7 @@
 
 use crate::compilers::{has, skipped};
 use crate::models::listening;
-use fastgrnn::cells::{CELLS, Cell, Nonlinearity};
+use fastgrnn::cells::{CELLS, Cell, CellKind, MatrixForm, Nonlinearity};
 use fastgrnn::device::{Board, CodeForm, Estimate, Footprint};
 use fastgrnn::quantize::IntegerModel;
 use fastgrnn::random::RandomModel;
@@ -94,6 +94,13 @@ fn models() -> Vec<(String, IntegerModel)> {
                 (shape.cell.gate, shape.cell.update) = (Nonlinearity::Sigmoid, Nonlinearity::Tanh);
             }
             models.push((format!("{declaration:?} {shape:?}"), shape.build().unwrap()));
+        }
+    }
+    for (kind, layers) in [(CellKind::FastGrnn, 1), (CellKind::Gru, 2)] {
+        for form_u in [MatrixForm::Diagonal, MatrixForm::Absent] {
+            let cell = Cell::new(kind, 20, 20).with_forms(MatrixForm::Full, form_u);
+            let shape = RandomModel { layers, ..RandomModel::new(cell, 6, 20) };
+            models.push((format!("{shape:?}"), shape.build().unwrap()));
         }
     }
     models
