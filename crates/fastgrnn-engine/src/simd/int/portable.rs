@@ -17,6 +17,7 @@ impl IntSimd for PortableInt {
     type V = [i32; LANES];
     const LANES: usize = LANES;
 
+    #[inline(never)]
     fn vectorize<K: IntKernel>(self, kernel: K) -> K::Output {
         kernel.run(self)
     }

@@ -41,6 +41,7 @@ macro_rules! common {
     ($features:literal, $set1:ident, $loadu:ident, $storeu:ident) => {
         fn vectorize<K: IntKernel>(self, kernel: K) -> K::Output {
             #[target_feature(enable = $features)]
+            #[inline(never)]
             fn enabled<S: IntSimd, K: IntKernel>(s: S, kernel: K) -> K::Output {
                 kernel.run(s)
             }

@@ -5,7 +5,7 @@
 
 use super::curve::{Curve, ONE, offset, saturated};
 use super::plan::LayerPlan;
-use fastgrnn_engine::simd::int::{IntSimd, ROWS, Rounding, Table};
+use fastgrnn_engine::simd::int::{IntKernel, IntSimd, ROWS, Rounding, Table};
 use fastgrnn_runtime::CellKind;
 use std::ops::Range;
 
@@ -78,6 +78,32 @@ impl<S: IntSimd> Cuts<S> {
     }
 }
 
+/// Some units of a layer in a step.
+pub(super) struct Tile<'t, S: IntSimd> {
+    pub(super) units: Range<usize>,
+    pub(super) sums: &'t [i32],
+    pub(super) old: &'t [i32],
+    pub(super) next: &'t mut [i32],
+    pub(super) memory: &'t mut [i32],
+    pub(super) cuts: &'t mut Cuts<S>,
+}
+
+/// The rule of one kind of cell on a tile.
+struct Next<'t, 'a, S: IntSimd, const KIND: u8> {
+    rule: &'t Rule<'a, S>,
+    tile: Tile<'t, S>,
+}
+
+impl<S: IntSimd, const KIND: u8> IntKernel for Next<'_, '_, S, KIND> {
+    type Output = ();
+
+    /// `T` is `S`: it comes from the rule's own token.
+    #[inline(always)]
+    fn run<T: IntSimd>(self, _: T) {
+        self.rule.next_of::<KIND>(self.tile);
+    }
+}
+
 impl<'a, S: IntSimd> Rule<'a, S> {
     #[inline(always)]
     pub(super) fn new(s: S, plan: &'a LayerPlan, table: &'a Table) -> Self {
@@ -108,21 +134,14 @@ impl<'a, S: IntSimd> Rule<'a, S> {
     /// vectors apart, a GRU's third is W's product, its fourth U's) and old states. An LSTM's
     /// memory, a vector a unit, is replaced.
     #[inline(always)]
-    pub(super) fn next(
-        &self,
-        units: Range<usize>,
-        sums: &[i32],
-        old: &[i32],
-        next: &mut [i32],
-        memory: &mut [i32],
-        cuts: &mut Cuts<S>,
-    ) {
-        // The cell is a constant of the loop over units, for the sake of its branches.
+    pub(super) fn next(&self, tile: Tile<'_, S>) {
+        // Each cell is a function of its own: in one function all of them take minutes to compile.
         macro_rules! of_kind {
             ($($kind:ident)+) => {
                 match self.plan.kind {
                     $(CellKind::$kind => {
-                        self.next_of::<{ CellKind::$kind as u8 }>(units, sums, old, next, memory, cuts)
+                        let rule = self;
+                        self.s.vectorize(Next::<'_, '_, S, { CellKind::$kind as u8 }> { rule, tile })
                     })+
                 }
             };
@@ -131,15 +150,8 @@ impl<'a, S: IntSimd> Rule<'a, S> {
     }
 
     #[inline(always)]
-    fn next_of<const KIND: u8>(
-        &self,
-        units: Range<usize>,
-        sums: &[i32],
-        old: &[i32],
-        next: &mut [i32],
-        memory: &mut [i32],
-        cuts: &mut Cuts<S>,
-    ) {
+    fn next_of<const KIND: u8>(&self, tile: Tile<'_, S>) {
+        let Tile { units, sums, old, next, memory, cuts } = tile;
         let s = self.s;
         let pairs = old.chunks_exact(S::LANES).zip(next.chunks_exact_mut(S::LANES));
         for (unit, (old, next)) in units.clone().step_by(2).zip(pairs) {

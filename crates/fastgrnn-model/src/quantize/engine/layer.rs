@@ -1,6 +1,6 @@
 //! A layer's step for a group of sequences: its products, tile by tile of its units.
 
-use super::cell::{Cuts, Rule};
+use super::cell::{Cuts, Rule, Tile};
 use super::curve::saturated;
 use super::plan::{FactorsPlan, LayerPlan};
 use fastgrnn_engine::simd::Buffer;
@@ -82,7 +82,8 @@ impl LayerState {
             let pairs = rows.start / 2 * S::LANES..rows.end / 2 * S::LANES;
             let units = rows.start..rows.end.min(plan.hidden);
             let memory = self.c.get_mut(units.start * S::LANES..).unwrap_or(&mut []);
-            rule.next(units, sums, &self.h[pairs.clone()], &mut self.next[pairs], memory, &mut cuts);
+            let (old, next) = (&self.h[pairs.clone()], &mut self.next[pairs]);
+            rule.next(Tile { units, sums, old, next, memory, cuts: &mut cuts });
         }
         std::mem::swap(&mut self.h, &mut self.next);
         for (place, cut) in [
