@@ -283,6 +283,7 @@ fn by_turns<T>(a: Vec<T>, b: Vec<T>) -> Vec<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Duration;
 
     #[test]
     fn turns_alternate_for_as_long_as_both_lists_last() {
