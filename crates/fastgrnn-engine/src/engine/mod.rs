@@ -309,7 +309,7 @@ impl<S: Simd> Backend for Typed<S> {
         let readout = self.plan().net.readout;
         let (rows, total) = (loss::rows(batch, readout), loss::total_weight(batch, readout));
         self.run(params, batch, Some((loss, total)));
-        let _flush = FlushDenormals::new();
+        let _flush = FlushDenormals::start();
         let shared = &*self.shared;
         let mut step = Step { loss: 0.0, correct: 0, rows };
         self.grads.fill(0.0);

@@ -94,7 +94,7 @@ impl Pool {
     pub(super) fn run(&self, job: &Job, tasks: usize) {
         let shared = &*self.shared;
         if tasks <= 1 || self.workers.is_empty() {
-            let _flush = FlushDenormals::new();
+            let _flush = FlushDenormals::start();
             (0..tasks).for_each(|task| job(0, task));
             return;
         }
@@ -122,7 +122,7 @@ impl Pool {
 }
 
 fn take_tasks(shared: &Shared, job: &Job, tasks: usize, worker: usize) {
-    let _flush = FlushDenormals::new();
+    let _flush = FlushDenormals::start();
     loop {
         let task = shared.next_task.fetch_add(1, Ordering::Relaxed);
         if task >= tasks {

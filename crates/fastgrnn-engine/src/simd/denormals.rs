@@ -13,7 +13,7 @@ pub struct FlushDenormals {
 }
 
 impl FlushDenormals {
-    pub fn new() -> Self {
+    pub fn start() -> Self {
         let before = control();
         set_control(before | FLUSH);
         Self { before }
@@ -82,7 +82,7 @@ mod tests {
         let halve = || black_box(f32::MIN_POSITIVE) * black_box(0.5);
         assert!(halve() > 0.0);
         if FLUSH != 0 {
-            let guard = FlushDenormals::new();
+            let guard = FlushDenormals::start();
             assert_eq!(halve(), 0.0);
             drop(guard);
         }

@@ -38,7 +38,7 @@ pub fn peak_gflops<S: Simd>(s: S, threads: usize, time: Duration) -> f64 {
     let slices = time.as_millis().clamp(1, 60_000);
     let barrier = Barrier::new(threads);
     let work = || {
-        let _flush = FlushDenormals::new();
+        let _flush = FlushDenormals::start();
         let mut best = f64::INFINITY;
         for _ in 0..slices {
             barrier.wait();

@@ -8,9 +8,9 @@ use fastgrnn_data::data::Sequences;
 use fastgrnn_model::model::{Model, Task};
 use fastgrnn_model::quantize::{IntegerModel, Options, quantize};
 use fastgrnn_runtime::int::Place;
+use fastgrnn_testing::oracle::compute::{Cut, Cuts, Oracle};
 use fastgrnn_testing::oracle::image::{Forms, write};
 use fastgrnn_testing::oracle::network::true_table;
-use fastgrnn_testing::oracle::oracle::{Cut, Cuts, Oracle};
 use fastgrnn_testing::oracle::reader::read;
 
 const PLACES: [(Place, Cut); 7] = [

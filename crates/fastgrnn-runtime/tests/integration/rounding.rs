@@ -3,9 +3,9 @@
 
 use fastgrnn_runtime::int::Model;
 use fastgrnn_testing::oracle::compare::{Counter, buffers};
+use fastgrnn_testing::oracle::compute::Oracle;
 use fastgrnn_testing::oracle::image::{Forms, write};
 use fastgrnn_testing::oracle::network::{Cell, Curve, Matrix, Network, Product, blocks};
-use fastgrnn_testing::oracle::oracle::Oracle;
 use fastgrnn_testing::oracle::random::{CELLS, Manner, network, numbers};
 use proptest::prelude::*;
 use proptest::sample::select;

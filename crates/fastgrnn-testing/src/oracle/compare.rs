@@ -1,7 +1,7 @@
 //! The runtime beside the oracle.
 
+use super::compute::{Cut, Cuts, Oracle};
 use super::image::write;
-use super::oracle::{Cut, Cuts, Oracle};
 use super::random::Case;
 use super::score;
 use fastgrnn_runtime::int::{Decision, Model, Place, State, Watch};

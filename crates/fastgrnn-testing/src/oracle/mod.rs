@@ -4,11 +4,11 @@
 //! each comparison is also a test of the argument that nothing overflows.
 
 pub mod compare;
+pub mod compute;
 pub mod curves;
 pub mod detector;
 pub mod image;
 pub mod network;
-pub mod oracle;
 pub mod random;
 pub mod reader;
 pub mod rules;

@@ -143,8 +143,8 @@ fn string(text: &str) -> usize {
 /// The length of a character literal at the start of `text`; lifetimes are none.
 fn character(text: &str) -> Option<usize> {
     let inside = text.strip_prefix('\'')?;
-    if inside.starts_with('\\') {
-        return inside[1..].find('\'').map(|end| end + 3);
+    if let Some(escaped) = inside.strip_prefix('\\') {
+        return escaped.find('\'').map(|end| end + 3);
     }
     let c = inside.chars().next()?;
     inside[c.len_utf8()..].starts_with('\'').then_some(c.len_utf8() + 2)

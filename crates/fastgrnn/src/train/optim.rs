@@ -59,7 +59,7 @@ impl Optim {
     /// Moves `params` against `gradient` at the learning rate `lr`.
     pub fn step(&mut self, layout: &Layout, params: &mut [f32], gradient: &[f32], lr: f64) {
         // The moments of a parameter without gradient decay into the denormals and would stay there.
-        let _flush = FlushDenormals::new();
+        let _flush = FlushDenormals::start();
         self.steps += 1;
         let (beta1, new1, lr32) = (self.momentum as f32, (1.0 - self.momentum) as f32, lr as f32);
         let t = self.steps.min(i32::MAX as u64) as i32;
