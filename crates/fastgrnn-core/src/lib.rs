@@ -12,7 +12,7 @@
 //! | [`metrics`] | accuracy, F1, confusion, regression errors |
 //! | [`files`] | atomic, durable file writes |
 //! | [`mod@format`] | numbers as people read them |
-//! | [`settings`] | settings declared once: recipe keys, flags, help, defaults, ranges |
+//! | [`mod@settings`] | settings declared once: recipe keys, flags, help, defaults, ranges |
 pub mod batch;
 pub mod cells;
 pub mod files;

@@ -23,7 +23,7 @@
 //! ```
 
 mod axis;
-mod bars;
+mod bar_chart;
 mod figure;
 mod heat;
 pub mod html;
@@ -33,7 +33,7 @@ mod run_page;
 mod scatter;
 mod svg;
 
-pub use bars::{Bar, Bars};
+pub use bar_chart::{Bar, Bars};
 pub use figure::{Figure, Kind, Unit};
 pub use heat::{Confusion, confusion_svg};
 pub use lines::{Chart, Line, Scale, palette};

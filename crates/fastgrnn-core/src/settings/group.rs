@@ -39,7 +39,7 @@ pub trait Group: Clone + Default {
     fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error>;
 }
 
-/// Declares a group of settings; see the [module](crate::settings) for an example.
+/// Declares a group of settings; see the [module](mod@crate::settings) for an example.
 ///
 /// Each key is declared as
 ///

@@ -8,7 +8,7 @@ pub trait Material {
     fn clips(&self) -> Vec<usize>;
     /// The model's class of a clip, where it has one.
     fn class(&self, clip: usize) -> Option<usize>;
-    /// The frame of a clip in which its word ends: the last at most [`AUDIBLE_DB`] dB below the loudest.
+    /// The frame of a clip in which its word ends: the last at most [`AUDIBLE_DB`](super::AUDIBLE_DB) dB below the loudest.
     fn word_end(&self, clip: usize) -> usize;
     /// Frames of each recording of noise.
     fn recordings(&self) -> Vec<usize>;
