@@ -61,7 +61,9 @@ fn spec(args: &NewArgs) -> anyhow::Result<RandomModel> {
     let (Some(kind), Some(hidden)) = (network.cell, network.hidden) else {
         return Err(misuse("--cell and --hidden are required"));
     };
-    network.check().and_then(|()| sparsity.check()).map_err(|error| misuse(error.to_string()))?;
+    // Ranges are checked by key; a person gave flags.
+    let flag = |error: String| misuse(format!("--{}", error.replacen(" = ", " ", 1)));
+    network.check().and_then(|()| sparsity.check()).map_err(|error| flag(error.to_string()))?;
     let mut cell = Cell::new(kind, args.input, hidden);
     cell.form_w = form("w", network.form_w, network.rank_w, cell.form_w)?;
     cell.form_u = form("u", network.form_u, network.rank_u, cell.form_u)?;

@@ -78,9 +78,9 @@ fn what_new_and_random_data_refuse() {
     let f = |args: &str, code, parts: &[&str]| fails(folder.path(), &words(args), code, parts);
     let shape = "new --cell fastgrnn --input 3 --classes 2 --steps 5 -o x.safetensors";
     let new = |more: &str, code, parts: &[&str]| f(&format!("{shape} {more}"), code, parts);
-    new("--hidden 0", 1, &["--hidden 0", "between 1"]);
+    new("--hidden 0", 2, &["--hidden 0", "between 1"]);
     new("--hidden 8 --rank-w 4", 1, &["rank_w 4", "at most 3"]);
-    new("--hidden 8 --keep-u 1.5", 1, &["--keep-u 1.5", "fraction kept"]);
+    new("--hidden 8 --keep-u 1.5", 2, &["--keep-u 1.5", "the fraction to keep"]);
     new("--hidden 8 --layers 9", 1, &["9 layers", "at most 8"]);
     new("--hidden 600", 1, &["at most 511"]);
     new("--hidden 8 --gate relu", 1, &["relu gates"]);

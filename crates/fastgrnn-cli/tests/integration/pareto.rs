@@ -63,7 +63,7 @@ fn what_pareto_refuses() {
     f("pareto --budget-bytes 1000", 2, &["nothing to train on"]);
     f("pareto --dataset digits --budget-bytes 1000 --cells gruu", 2, &["gruu", "fastgrnn"]);
     f("pareto --dataset digits --budget-bytes 60 --out a", 1, &["no network fits", "60 bytes"]);
-    f("pareto --dataset digits --budget-bytes 900 --kept 0 --out b", 1, &["--kept 0"]);
+    f("pareto --dataset digits --budget-bytes 900 --kept 0 --out b", 1, &["kept = 0"]);
     f("pareto --dataset digits --budget-bytes 900 --val-split 0 --out c", 1, &["validation"]);
     f("pareto --dataset digits --budget-bytes 900 --resume", 2, &["no pareto run of digits"]);
     assert!(std::fs::read_dir(folder.path()).unwrap().next().is_none(), "nothing is left behind");
@@ -73,5 +73,8 @@ fn what_pareto_refuses() {
 fn help_says_what_a_budget_is() {
     let folder = tempfile::tempdir().unwrap();
     let help = text(folder.path(), &["pareto", "--help"]);
-    assert!(help.contains("Most bytes of the device image") && help.contains("--rank-shares"), "{help}");
+    assert!(
+        help.contains("Largest sizes of the device image in bytes") && help.contains("--rank-shares"),
+        "{help}"
+    );
 }

@@ -52,7 +52,7 @@ impl Target {
     }
 }
 
-/// Options of [`package`].
+/// Options of [`package`](super::package()).
 #[derive(Clone, Debug)]
 pub struct PackageOptions {
     /// The prefix of every C name, which is also the name of the files.
