@@ -104,7 +104,7 @@ fn random_detectors_give_the_runtimes_bits() {
         assert!(driver::run(folder.path(), bytes(&frames)) == expected, "case {case}: {detector:?}");
         heard += detections;
     }
-    assert!(heard > 50, "{heard} detections are too few");
+    assert!(heard > 20, "{heard} detections are too few");
 }
 
 /// Reads sound; writes the class of each frame in which something was heard, and the frame.
