@@ -223,15 +223,15 @@ fn what_integers_cannot_do_is_said() {
         quantize(model, &x, &all(&x), options).map(|_| ()).unwrap_err().to_string()
     };
     let lsb = |values: &[f32]| Options { input_lsb: Some(values.to_vec()), ..Options::default() };
-    assert!(refuse(&good, &lsb(&[1.0, 1.0, 1.0])).contains("3 values of --input-lsb for 2 features"));
+    assert!(refuse(&good, &lsb(&[1.0, 1.0, 1.0])).contains("3 values of `input-lsb` for 2 features"));
     assert!(refuse(&good, &lsb(&[1.0, -1.0])).contains("feature 1"));
     assert!(refuse(&good, &lsb(&[1e-6, 1.0])).contains("use at least"));
-    assert!(refuse(&good, &lsb(&[1e-3, 100.0])).contains("counts of --input-lsb 100"));
+    assert!(refuse(&good, &lsb(&[1e-3, 100.0])).contains("counts of `input-lsb = 100`"));
     let mut tiny = good.clone();
     tiny.params.iter_mut().for_each(|v| *v *= 1e-6);
     assert!(refuse(&tiny, &Options::default()).contains("too small for bytes"));
     let random = Model { initial_state: InitialState::Random, ..good.clone() };
-    assert!(refuse(&random, &Options::default()).contains("--initial-state zero"));
+    assert!(refuse(&random, &Options::default()).contains("`initial-state = zero`"));
     let mut relu = good.clone();
     relu.network.layers[0].gate = Nonlinearity::Relu;
     assert!(refuse(&relu, &Options::default()).contains("fastgrnn with relu gates"));
@@ -245,7 +245,7 @@ fn what_integers_cannot_do_is_said() {
     let wide = recordings(3, 4, 600, 3);
     let wide_model = model(Cell::new(CellKind::Rnn, 600, 4), 2, &wide, 1);
     let error = quantize(&wide_model, &wide, &[0], &Options::default()).unwrap_err();
-    assert!(error.to_string().contains("at most 511"), "{error}");
+    assert!(error.to_string().contains("511"), "{error}");
 }
 
 #[test]
