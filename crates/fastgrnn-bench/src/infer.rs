@@ -4,11 +4,11 @@
 //! machine that others use, too, still gives ratios of use.
 //!
 //! ```
-//! use fastgrnn_bench::{self, INFER_SHAPES, InferOptions};
+//! use fastgrnn_bench::{INFER_SHAPES, InferOptions};
 //! use std::time::Duration;
 //! let shapes = vec![INFER_SHAPES[0]];
 //! let options = InferOptions { shapes, sequences: 8, time: Duration::from_millis(1) };
-//! let report = bench::infer(&options, &mut |_| {}).unwrap();
+//! let report = fastgrnn_bench::infer(&options, &mut |_| {}).unwrap();
 //! assert!(report.rows.iter().all(|row| row.ns_per_step > 0.0));
 //! ```
 
