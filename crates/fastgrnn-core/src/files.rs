@@ -9,6 +9,9 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
+/// How temporary names begin.
+const PREFIX: &str = ".writing-";
+
 /// A file that is being written and has its temporary name. Dropping it removes it.
 #[derive(Debug)]
 pub struct NewFile {
@@ -23,7 +26,7 @@ impl NewFile {
     pub fn create(path: &Path) -> io::Result<Self> {
         // `make_in` with a plain create keeps the permissions that the user's files have.
         let file = tempfile::Builder::new()
-            .prefix(".writing-")
+            .prefix(PREFIX)
             .make_in(folder_of(path), |path| File::create_new(path))?;
         Ok(Self { file, path: path.to_owned() })
     }
@@ -61,6 +64,27 @@ pub fn write_atomic(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut new = NewFile::create(path)?;
     new.file().write_all(bytes)?;
     new.persist()
+}
+
+/// Removes the temporary files in `folder` that killed processes left behind. Only for a folder into
+/// which no other process writes, such as one that is locked.
+///
+/// ```
+/// let folder = tempfile::tempdir()?;
+/// std::fs::write(folder.path().join(".writing-x1"), "half")?;
+/// std::fs::write(folder.path().join("whole"), "whole")?;
+/// fastgrnn_core::files::remove_leftovers(folder.path())?;
+/// assert_eq!(std::fs::read_dir(folder.path())?.count(), 1);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn remove_leftovers(folder: &Path) -> io::Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_name().to_string_lossy().starts_with(PREFIX) {
+            std::fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
 }
 
 fn folder_of(path: &Path) -> &Path {

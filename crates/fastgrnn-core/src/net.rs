@@ -73,7 +73,7 @@ pub enum NetworkError {
     },
     /// A rank exceeds the matrix.
     #[error(
-        "layer {layer}: rank_{matrix} {rank} is larger than the {rows} x {cols} matrix allows; \
+        "layer {layer}: rank-{matrix} {rank} is larger than the {rows} x {cols} matrix allows; \
          use a rank of at most {max}, or leave it out for full rank"
     )]
     Rank {
@@ -81,7 +81,7 @@ pub enum NetworkError {
         layer: usize,
         /// `w` or `u`.
         matrix: char,
-        /// What was asked for.
+        /// The rank.
         rank: usize,
         /// Rows of the matrix.
         rows: usize,
@@ -92,7 +92,7 @@ pub enum NetworkError {
     },
     /// A W that is not square cannot be diagonal.
     #[error(
-        "layer {layer}: form_w diagonal needs as many units as inputs, but there are {hidden} units and \
+        "layer {layer}: form-w diagonal needs as many units as inputs, but there are {hidden} units and \
          {input} inputs"
     )]
     Diagonal {
@@ -146,7 +146,7 @@ pub enum NetworkError {
         layer: usize,
         /// Which scalar.
         scalar: &'static str,
-        /// What was asked for.
+        /// The value.
         value: f32,
     },
 }
@@ -357,7 +357,7 @@ mod tests {
         let error = Network::new(vec![cell], 2).check().unwrap_err();
         assert_eq!(
             error.to_string(),
-            "layer 0: rank_w 12 is larger than the 80 x 9 matrix allows; use a rank of at most 9, or leave it out for full rank"
+            "layer 0: rank-w 12 is larger than the 80 x 9 matrix allows; use a rank of at most 9, or leave it out for full rank"
         );
     }
 

@@ -1,4 +1,4 @@
-//! Integer models that nobody trained: random weights, exact supports, scales as of a trained one.
+//! Integer models without training: random weights, exact supports, scales as of a trained one.
 //!
 //! What a network costs on a board depends on its shape and on how many of its weights are there,
 //! hardly on what they are. [`RandomModel`] makes one of any shape, so that flash, RAM and time can
@@ -83,7 +83,7 @@ pub enum RandomError {
     Range {
         /// The key.
         key: &'static str,
-        /// What was asked for.
+        /// The value.
         value: usize,
         /// The least.
         low: usize,
@@ -95,7 +95,7 @@ pub enum RandomError {
     Kept {
         /// The key.
         key: &'static str,
-        /// What was asked for.
+        /// The value.
         value: f64,
     },
     /// A fraction of a matrix that is stored whole.
@@ -391,7 +391,7 @@ mod tests {
             (RandomModel { kept_w: f64::NAN, ..shape(cell()) }, "keep-w = NaN"),
             (RandomModel { classes: 1, ..shape(cell()) }, "classes = 1: it must be between 2"),
             (RandomModel { steps: 0, ..shape(cell()) }, "steps = 0"),
-            (shape(cell().with_ranks(Some(4), None)), "rank_w 4 is larger"),
+            (shape(cell().with_ranks(Some(4), None)), "rank-w 4 is larger"),
             (shape(Cell { hidden: usize::MAX, ..cell() }), "hidden = 18446744073709551615"),
             (shape(Cell { hidden: 600, ..cell() }), "603 products"),
         ] {

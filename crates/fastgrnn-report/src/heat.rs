@@ -19,7 +19,7 @@ pub struct Confusion {
 
 /// Classes beyond which a cell is too small for its number.
 const MOST_NUMBERS: usize = 32;
-/// Classes beyond which the picture helps nobody.
+/// Most classes that a picture shows; with more of them it cannot be read.
 const MOST_CLASSES: usize = 200;
 
 /// The matrix as an SVG document; nothing when it is empty, not square, or beyond 200 classes.

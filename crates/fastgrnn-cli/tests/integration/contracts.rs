@@ -70,7 +70,7 @@ fn a_run_folder_holds_everything() {
     let leftovers: Vec<_> = std::fs::read_dir(&run)
         .unwrap()
         .map(|f| f.unwrap().file_name().into_string().unwrap())
-        .filter(|n| n.starts_with(".tmp") || n.ends_with(".tmp"))
+        .filter(|n| n.starts_with(".writing-"))
         .collect();
     assert!(leftovers.is_empty(), "{leftovers:?}");
 }

@@ -92,7 +92,7 @@ fn a_split_that_cannot_be_leaves_nothing_behind_and_says_what_to_do() {
 #[test]
 fn a_rank_larger_than_the_matrix_says_what_fits() {
     let args = ["train", "--dataset", "digits", "--rank-w", "12", "--out", "rank"];
-    fails(trained().path(), &args, 1, &["rank_w 12", "at most 8"]);
+    fails(trained().path(), &args, 1, &["rank-w 12", "at most 8"]);
     assert!(!trained().path().join("rank").exists(), "nothing is left behind");
 }
 

@@ -79,7 +79,7 @@ fn what_new_and_random_data_refuse() {
     let shape = "new --cell fastgrnn --input 3 --classes 2 --steps 5 -o x.safetensors";
     let new = |more: &str, code, parts: &[&str]| f(&format!("{shape} {more}"), code, parts);
     new("--hidden 0", 2, &["--hidden 0", "between 1"]);
-    new("--hidden 8 --rank-w 4", 1, &["rank_w 4", "at most 3"]);
+    new("--hidden 8 --rank-w 4", 1, &["rank-w 4", "at most 3"]);
     new("--hidden 8 --keep-u 1.5", 2, &["--keep-u 1.5", "the fraction to keep"]);
     new("--hidden 8 --layers 9", 1, &["9 layers", "at most 8"]);
     new("--hidden 600", 1, &["at most 511"]);

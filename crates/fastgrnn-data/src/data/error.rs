@@ -34,7 +34,7 @@ pub enum DataError {
     /// Neither a known name nor a path.
     #[error("'{source_name}' is neither a known data set nor a file or folder; known sets: {known}")]
     UnknownSource {
-        /// What was asked for.
+        /// The name.
         source_name: String,
         /// The known names.
         known: String,
@@ -171,12 +171,12 @@ pub enum DataError {
         /// What stands there.
         value: String,
     },
-    /// A column that was asked for and is not there.
+    /// A named column that is not there.
     #[error("{file}: there is no column '{column}'; columns: {known}")]
     UnknownColumn {
         /// The file.
         file: String,
-        /// What was asked for.
+        /// The column.
         column: String,
         /// The columns there are.
         known: String,
@@ -308,7 +308,7 @@ pub enum DataError {
         "`timesteps = {timesteps}` does not divide sequence {sequence}: {steps} steps of {dim} features are {} values", steps * dim
     )]
     Timesteps {
-        /// Steps asked for.
+        /// Steps of a sequence after cutting.
         timesteps: usize,
         /// The sequence, counted from 0.
         sequence: usize,

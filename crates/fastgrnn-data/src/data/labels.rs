@@ -169,7 +169,7 @@ fn not_numbers(file: &str, raw: &RawLabels) -> DataError {
     };
     DataError::Unsupported {
         file: file.into(),
-        problem: format!("label '{}' is not a number, and values were asked for", bad.map_or("", |b| b)),
+        problem: format!("label '{}' is not a number, as `labels = value` requires", bad.map_or("", |b| b)),
     }
 }
 

@@ -109,7 +109,7 @@ impl Asked {
         Ok(self)
     }
 
-    /// Steps a sequence, features and class names: what was asked for, else the model's.
+    /// Steps of a sequence, features and class names: those of the source, else the model's.
     fn shape(self, source: &str, expect: Option<&Expect>) -> Result<(usize, usize, Vec<String>), DataError> {
         let of_model = expect.map(|e| e.dim).filter(|&dim| dim > 0);
         let features = match (self.features, of_model) {

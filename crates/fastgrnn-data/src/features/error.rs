@@ -64,7 +64,7 @@ pub enum SpecError {
     Narrow {
         /// The first such filter, from 1.
         filter: usize,
-        /// How many were asked for.
+        /// The number given.
         filters: usize,
         /// The band's lower end.
         low: u32,

@@ -1,7 +1,7 @@
 //! The length of a device image before there is one: from the network's shape alone.
 //!
 //! A search for models within a budget asks this thousands of times; building an image each time
-//! would need parameters that nobody has trained yet.
+//! would need trained parameters.
 
 use super::network::stored_scalars;
 use fastgrnn_core::cells::{Cell, MatrixForm, Role};

@@ -51,7 +51,7 @@ pub trait Watch {
     fn saturated(&mut self, layer: usize, place: Place);
 }
 
-/// Nobody watches: costs nothing.
+/// Ignores saturations; costs nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unwatched;
 

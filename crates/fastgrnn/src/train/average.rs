@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// An average, or nothing where none was asked for.
+/// A moving average of the parameters, if there is one.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Average {
     decay: f32,

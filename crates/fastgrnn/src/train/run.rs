@@ -15,7 +15,7 @@ use super::seed::{SeedRun, metrics_line};
 use super::summary::{Bytes, SeedRecord, SeedResult, Summary};
 use super::teacher::Teacher;
 use super::{Config, TrainError};
-use fastgrnn_core::files::write_atomic;
+use fastgrnn_core::files::{remove_leftovers, write_atomic};
 use fastgrnn_core::metrics::Scores;
 use fastgrnn_data::data::Dataset;
 use fastgrnn_data::features::Tables;
@@ -83,6 +83,7 @@ pub fn run(
         return Err(TrainError::Occupied { out });
     }
     let _lock = lock(&out)?;
+    remove_leftovers(&out).map_err(io(&out))?;
     open_folder(config, &out, options.resume)?;
     let scorer = Scorer::new(&config.network(data), options.threads)?;
     let (mut fingerprint, threads) = (fingerprint(data), options.threads);
@@ -95,6 +96,7 @@ pub fn run(
         let seed = config.training.seed + index as u64;
         let folder = seed_folder(&out, seed);
         std::fs::create_dir_all(&folder).map_err(io(&folder))?;
+        remove_leftovers(&folder).map_err(io(&folder))?;
         let record = match finished(&folder)? {
             Some(record) if record.data != job.fingerprint => {
                 return Err(TrainError::DataChanged { out });

@@ -219,7 +219,7 @@ fn values_out_of_range_are_named_with_their_key() {
         (plain().with(|r| r.network.hidden = Some(65_536)), "is too large; use a smaller `hidden`"),
         (plain().with(|r| r.network.layers = Some(0)), "layers = 0: it must be between 1 and 64"),
         (plain().with(|r| r.network.layers = Some(1_000_000)), "layers = 1000000"),
-        (plain().with(|r| r.network.rank_w = Some(Rank::Of(3))), "rank_w 3 is larger than the"),
+        (plain().with(|r| r.network.rank_w = Some(Rank::Of(3))), "rank-w 3 is larger than the"),
         (
             plain().with(|r| {
                 r.network.rank_u = Some(Rank::Of(2));
@@ -237,7 +237,7 @@ fn values_out_of_range_are_named_with_their_key() {
         (plain().with(|r| r.network.form_w = Some(FormSetting::None)), "a layer must read its input"),
         (
             plain().with(|r| r.network.form_w = Some(FormSetting::Diagonal)),
-            "form_w diagonal needs as many units as",
+            "form-w diagonal needs as many units as",
         ),
         (plain().with(|r| r.training.seed = Some(u64::MAX)), "seed = 18446744073709551615"),
         (plain().with(|r| r.parameters.nu = Some("2".parse().unwrap())), "nu is fixed at 2"),

@@ -447,9 +447,13 @@ fn dying_at_any_point_and_resuming_changes_nothing() {
             let death = std::panic::catch_unwind(|| run(&config, &data, &options, &mut Killed { left }));
             assert!(death.is_err() || left >= 40);
         }
+        // What a kill in the middle of a write leaves behind.
+        let halves = [folder.path(), &folder.path().join("seed-0")].map(|place| place.join(".writing-half"));
+        halves.iter().for_each(|half| std::fs::write(half, b"half").unwrap());
         let options = fastgrnn::train::RunOptions { resume: true, ..options(folder.path()) };
         run(&config, &data, &options, &mut Silent).unwrap();
         assert_eq!(outcome(folder.path(), 0..2), expected, "killed after {left} batches");
+        assert!(halves.iter().all(|half| !half.exists()), "halves of files are removed");
     }
 }
 
@@ -471,6 +475,7 @@ fn dying_between_checkpoints_inside_an_epoch_and_resuming_changes_nothing() {
         assert!(folder.path().join("seed-0/checkpoint.safetensors").exists());
         run(&config, &data, &options(true), &mut Silent).unwrap();
         assert_eq!(outcome(folder.path(), 0..2), expected, "killed after {left} batches");
+        assert!(halves.iter().all(|half| !half.exists()), "halves of files are removed");
     }
 }
 

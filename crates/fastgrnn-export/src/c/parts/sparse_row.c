@@ -40,7 +40,8 @@ FG_INLINE fg_row sparse_row(const int8_t *p, const int16_t *v)
         : "r0", "r18", "r19", "r20", "r21", "r22", "r23", "r26", "r27", "memory");
 #elif defined(FG_THUMB_ASM)
     /* The same as the C below, in a loop that is small enough for the caches of slow flash. An offset
-       that runs up to 0 counts the entries, so that no pointer moves. */
+       that runs up to 0 counts the entries, so that no pointer moves. The weights' address is a number: as a pointer it would lie two past
+       the end of the table of the last row. */
     int32_t at = -2 * (int32_t)(uint8_t)*p;
     const int8_t *end = p + 1 - at;
     if (at != 0) {
@@ -56,7 +57,7 @@ FG_INLINE fg_row sparse_row(const int8_t *p, const int16_t *v)
             "adds %[at], #2"                        "\n\t"
             "bne 1b"                                "\n\t"
             : [s] "+l"(s), [at] "+l"(at), [factor] "=&l"(factor), [weight] "=&l"(weight)
-            : [places] "l"(end), [weights] "l"(end + 1), [v] "l"(v)
+            : [places] "l"(end), [weights] "l"((uintptr_t)end + 1), [v] "l"(v)
             : "cc", "memory");
     }
     p = end;

@@ -1,7 +1,7 @@
 //! A group of sequences, one a lane, that take their steps together.
 //!
 //! The longest sequence is in the first lane. When a lane's sequence ends, its scores and counts
-//! are taken; the lane goes on computing on what lies there, which nobody looks at.
+//! are taken; the lane goes on computing, and its results are ignored.
 
 use super::super::Saturations;
 use super::cell::Rule;
