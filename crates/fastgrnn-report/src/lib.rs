@@ -25,6 +25,7 @@
 mod axis;
 mod bar_chart;
 mod figure;
+mod frame;
 mod heat;
 pub mod html;
 mod lines;

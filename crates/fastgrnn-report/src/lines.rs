@@ -1,6 +1,7 @@
 //! Line charts: one line a seed, one colour a split, a ring at the epoch that was kept.
 
 use super::axis::Axis;
+use super::frame::{Frame, Margins, range};
 use super::svg::{Anchor, Svg, escape};
 use std::fmt::Write as _;
 
@@ -54,42 +55,20 @@ pub struct Chart {
     pub lines: Vec<Line>,
 }
 
-const WIDTH: f64 = 560.0;
-const HEIGHT: f64 = 320.0;
-const LEFT: f64 = 58.0;
-const RIGHT: f64 = 16.0;
-const TOP: f64 = 42.0;
-const BOTTOM: f64 = 46.0;
+const MARGINS: Margins =
+    Margins { width: 560.0, height: 320.0, left: 58.0, right: 16.0, top: 42.0, bottom: 46.0 };
 
 impl Chart {
     /// The chart as a document, or nothing when no line has a point.
     pub fn svg(&self) -> Option<String> {
         let points = || self.lines.iter().flat_map(|l| l.points.iter().copied());
         points().next()?;
-        let range = |pick: fn((f64, f64)) -> f64| {
-            points().map(pick).fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), v| (a.min(v), b.max(v)))
-        };
-        let (x, y) = (range(|p| p.0), range(|p| p.1));
-        let x_axis = Axis::whole(x.0, x.1, 8);
-        let y_axis = self.y_axis(y.0, y.1);
-        let px = |v: f64| LEFT + x_axis.place(v) * (WIDTH - LEFT - RIGHT);
-        let py = |v: f64| HEIGHT - BOTTOM - y_axis.place(v) * (HEIGHT - TOP - BOTTOM);
-
-        let mut svg = Svg::new(WIDTH, HEIGHT);
-        svg.text("fg-h", LEFT, 24.0, Anchor::Start, &self.title);
-        for (v, label) in &y_axis.ticks {
-            svg.line("fg-g", (LEFT, py(*v)), (WIDTH - RIGHT, py(*v)));
-            svg.text("fg-t", LEFT - 8.0, py(*v) + 4.0, Anchor::End, &self.y_label(*v, label));
-        }
-        let floor = HEIGHT - BOTTOM;
-        svg.line("fg-a", (LEFT, floor), (WIDTH - RIGHT, floor));
-        for (v, label) in &x_axis.ticks {
-            svg.line("fg-a", (px(*v), floor), (px(*v), floor + 4.0));
-            svg.text("fg-t", px(*v), floor + 18.0, Anchor::Middle, label);
-        }
-        svg.text("fg-t", (LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 10.0, Anchor::Middle, &self.x_label);
+        let (x, y) = (range(points().map(|p| p.0)), range(points().map(|p| p.1)));
+        let (x, y) = (Axis::whole(x.0, x.1, 8), self.y_axis(y.0, y.1));
+        let frame = Frame { margins: &MARGINS, x, y };
+        let mut svg = frame.draw(&self.title, &self.x_label, |v, label| self.y_label(v, label));
         for line in &self.lines {
-            draw(&mut svg, line, self.lines.len() > 2, &px, &py);
+            draw(&mut svg, line, self.lines.len() > 2, &frame);
         }
         self.legend(&mut svg);
         Some(svg.finish(&format!("{} by {}", self.title, self.x_label)))
@@ -120,7 +99,7 @@ impl Chart {
                 entries.push(line);
             }
         }
-        let mut x = WIDTH - RIGHT;
+        let mut x = MARGINS.width - MARGINS.right;
         for line in entries.into_iter().rev() {
             x -= 7.0 * line.legend.chars().count() as f64;
             svg.text("fg-t", x, 24.0, Anchor::Start, &line.legend);
@@ -136,7 +115,7 @@ impl Chart {
     }
 }
 
-fn draw(svg: &mut Svg, line: &Line, many: bool, px: &dyn Fn(f64) -> f64, py: &dyn Fn(f64) -> f64) {
+fn draw(svg: &mut Svg, line: &Line, many: bool, frame: &Frame) {
     if line.points.is_empty() {
         return;
     }
@@ -144,8 +123,8 @@ fn draw(svg: &mut Svg, line: &Line, many: bool, px: &dyn Fn(f64) -> f64, py: &dy
     if let [(x, y)] = line.points[..] {
         svg.raw(&format!(
             r#"<circle cx="{:.1}" cy="{:.1}" r="3" fill="{}"><title>{title}</title></circle>"#,
-            px(x),
-            py(y),
+            frame.px(x),
+            frame.py(y),
             line.colour
         ));
         return;
@@ -155,7 +134,7 @@ fn draw(svg: &mut Svg, line: &Line, many: bool, px: &dyn Fn(f64) -> f64, py: &dy
     let mut path = String::new();
     for (_, &(x, y)) in line.points.iter().enumerate().filter(|(i, _)| i % every == 0 || *i == last) {
         let command = if path.is_empty() { 'M' } else { 'L' };
-        let _ = write!(path, "{command}{:.1} {:.1}", px(x), py(y));
+        let _ = write!(path, "{command}{:.1} {:.1}", frame.px(x), frame.py(y));
     }
     let dash = if line.dashed { r#" stroke-dasharray="5 3""# } else { "" };
     let (width, opacity) = if many { (1.6, 0.75) } else { (2.0, 1.0) };
@@ -167,8 +146,8 @@ fn draw(svg: &mut Svg, line: &Line, many: bool, px: &dyn Fn(f64) -> f64, py: &dy
     if let Some(&(x, y)) = marked {
         svg.raw(&format!(
             r#"<circle class="fg-b" cx="{:.1}" cy="{:.1}" r="4" stroke="{}" stroke-width="2"><title>{title}: epoch {x} kept</title></circle>"#,
-            px(x),
-            py(y),
+            frame.px(x),
+            frame.py(y),
             line.colour
         ));
     }

@@ -1,6 +1,7 @@
 //! Points over bytes: one colour a series, filled where a point is on the front.
 
 use super::axis::Axis;
+use super::frame::{Frame, Margins, range};
 use super::svg::{Anchor, Svg, escape};
 use std::fmt::Write as _;
 
@@ -50,12 +51,8 @@ pub struct Scatter {
     pub series: Vec<Series>,
 }
 
-const WIDTH: f64 = 720.0;
-const HEIGHT: f64 = 420.0;
-const LEFT: f64 = 62.0;
-const RIGHT: f64 = 24.0;
-const TOP: f64 = 62.0;
-const BOTTOM: f64 = 46.0;
+const MARGINS: Margins =
+    Margins { width: 720.0, height: 420.0, left: 62.0, right: 24.0, top: 62.0, bottom: 46.0 };
 
 impl Scatter {
     /// The plot as a document, or nothing when there are no finite points.
@@ -63,38 +60,23 @@ impl Scatter {
         let finite = |d: &&Dot| d.x.is_finite() && d.y.is_finite();
         let dots = || self.series.iter().flat_map(|s| &s.dots).filter(finite);
         dots().next()?;
-        let range = |pick: fn(&Dot) -> f64| {
-            dots().map(pick).fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), v| (a.min(v), b.max(v)))
-        };
-        let (x, y) = (range(|d| d.x), range(|d| d.y));
-        let x_axis = Axis::linear(x.0.min(x.1 - 1.0), x.1, 8, true);
+        let (x, y) = (range(dots().map(|d| d.x)), range(dots().map(|d| d.y)));
         let spread = if self.fraction { 0.01 } else { 1e-9 };
-        let y_axis = Axis::linear(y.0.min(y.1 - spread), y.1, 6, true);
-        let px = |v: f64| LEFT + x_axis.place(v) * (WIDTH - LEFT - RIGHT);
-        let py = |v: f64| HEIGHT - BOTTOM - y_axis.place(v) * (HEIGHT - TOP - BOTTOM);
-
-        let mut svg = Svg::new(WIDTH, HEIGHT);
-        svg.text("fg-h", LEFT, 24.0, Anchor::Start, &self.title);
-        for (v, label) in &y_axis.ticks {
-            svg.line("fg-g", (LEFT, py(*v)), (WIDTH - RIGHT, py(*v)));
-            svg.text("fg-t", LEFT - 8.0, py(*v) + 4.0, Anchor::End, &self.y_label(*v, label));
-        }
-        let floor = HEIGHT - BOTTOM;
-        svg.line("fg-a", (LEFT, floor), (WIDTH - RIGHT, floor));
-        for (v, label) in &x_axis.ticks {
-            svg.line("fg-a", (px(*v), floor), (px(*v), floor + 4.0));
-            svg.text("fg-t", px(*v), floor + 18.0, Anchor::Middle, label);
-        }
-        svg.text("fg-t", (LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 10.0, Anchor::Middle, &self.x_label);
-        self.front(&mut svg, &px, &py);
-        let mut legend = LEFT;
+        let (x, y) = (
+            Axis::linear(x.0.min(x.1 - 1.0), x.1, 8, true),
+            Axis::linear(y.0.min(y.1 - spread), y.1, 6, true),
+        );
+        let frame = Frame { margins: &MARGINS, x, y };
+        let mut svg = frame.draw(&self.title, &self.x_label, |v, label| self.y_label(v, label));
+        self.front(&mut svg, &frame);
+        let mut legend = MARGINS.left;
         for (series, colour) in self.series.iter().zip(COLOURS.iter().cycle()) {
             for dot in series.dots.iter().filter(finite) {
                 let (fill, width) = if dot.front { (*colour, 1.5) } else { ("none", 1.5) };
                 svg.raw(&format!(
                     r#"<circle cx="{:.1}" cy="{:.1}" r="5" fill="{fill}" stroke="{colour}" stroke-width="{width}"><title>{}</title></circle>"#,
-                    px(dot.x),
-                    py(dot.y),
+                    frame.px(dot.x),
+                    frame.py(dot.y),
                     escape(&dot.title)
                 ));
             }
@@ -106,7 +88,7 @@ impl Scatter {
     }
 
     /// The line through the points of the front, from left to right.
-    fn front(&self, svg: &mut Svg, px: &dyn Fn(f64) -> f64, py: &dyn Fn(f64) -> f64) {
+    fn front(&self, svg: &mut Svg, frame: &Frame) {
         let mut front: Vec<&Dot> =
             self.series.iter().flat_map(|s| &s.dots).filter(|d| d.front && d.y.is_finite()).collect();
         front.sort_by(|a, b| a.x.total_cmp(&b.x));
@@ -116,7 +98,7 @@ impl Scatter {
         let mut path = String::new();
         for dot in front {
             let command = if path.is_empty() { 'M' } else { 'L' };
-            let _ = write!(path, "{command}{:.1} {:.1}", px(dot.x), py(dot.y));
+            let _ = write!(path, "{command}{:.1} {:.1}", frame.px(dot.x), frame.py(dot.y));
         }
         svg.raw(&format!(r#"<path class="fg-a" d="{path}" fill="none" stroke-dasharray="5 3"/>"#));
     }
