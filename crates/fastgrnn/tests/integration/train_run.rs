@@ -475,7 +475,6 @@ fn dying_between_checkpoints_inside_an_epoch_and_resuming_changes_nothing() {
         assert!(folder.path().join("seed-0/checkpoint.safetensors").exists());
         run(&config, &data, &options(true), &mut Silent).unwrap();
         assert_eq!(outcome(folder.path(), 0..2), expected, "killed after {left} batches");
-        assert!(halves.iter().all(|half| !half.exists()), "halves of files are removed");
     }
 }
 
