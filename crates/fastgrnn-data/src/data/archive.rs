@@ -1,4 +1,4 @@
-//! Files, folders and archives behind one face: a [`Tree`] of named byte strings.
+//! Reads files, folders and archives in the same way: as a [`Tree`] of named byte strings.
 //!
 //! A folder is listed at once and read file by file. An archive (`.zip`, `.tar`, `.tar.gz`,
 //! `.tar.xz`) is unpacked into memory, never onto the disk. A `.gz` or `.xz` file is its content
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use super::DataError;
 
-/// Folders below the one that was asked for, at most.
+/// The deepest level of folders that is read.
 const MAX_DEPTH: usize = 8;
 
 /// Memory an XZ dictionary may take, in KiB (`xz -9` uses 64 MiB).
@@ -52,8 +52,7 @@ impl Tree {
         if fs::metadata(path).map_err(io_error(path))?.is_dir() {
             list(path, "", 0, &mut tree)?;
         } else {
-            let file = BufReader::with_capacity(1 << 16, File::open(path).map_err(io_error(path))?);
-            tree.unpack(file)?;
+            tree.unpack(&mut open(path)?)?;
         }
         tree.sorted()
     }
@@ -68,7 +67,7 @@ impl Tree {
             limit,
             left: limit,
         };
-        tree.unpack(Cursor::new(bytes))?;
+        tree.unpack(&mut Cursor::new(bytes))?;
         tree.sorted()
     }
 
@@ -90,7 +89,7 @@ impl Tree {
     /// The files of a zip archive, whatever its name (an NPZ file is one).
     pub fn from_zip(name: &str, bytes: &[u8], limit: u64) -> Result<Self, DataError> {
         let mut files = Vec::new();
-        each_in_zip(name, Cursor::new(bytes), limit, &|_| true, &mut |name, bytes| {
+        each_in_zip(name, &mut Cursor::new(bytes), limit, &|_| true, &mut |name, bytes| {
             files.push(Entry { name, body: Body::Memory(bytes) });
             Ok(())
         })?;
@@ -103,13 +102,7 @@ impl Tree {
             Body::Memory(bytes) => Ok(std::mem::take(bytes)),
             Body::Disk(path) => {
                 let name = file_name(path);
-                let file = File::open(&*path).map_err(io_error(path))?;
-                let reader = BufReader::with_capacity(1 << 16, file);
-                let bytes = match Packing::of(&name) {
-                    Packing::Gz => bounded(flate2::read::MultiGzDecoder::new(reader), self.left),
-                    Packing::Xz => bounded(xz(reader), self.left),
-                    _ => bounded(reader, self.left),
-                };
+                let bytes = read_file(&name, &mut open(path)?, self.left);
                 let bytes = bytes.map_err(|e| unpack_error(&name, e))?;
                 self.charge(bytes.len())?;
                 Ok(bytes)
@@ -125,7 +118,7 @@ impl Tree {
         Ok(())
     }
 
-    fn unpack(&mut self, reader: impl Read + Seek) -> Result<(), DataError> {
+    fn unpack(&mut self, reader: &mut dyn ReadSeek) -> Result<(), DataError> {
         let name = self.name.clone();
         each(&name, reader, self.limit, &|_| true, &mut |name, bytes| {
             self.charge(bytes.len())?;
@@ -154,8 +147,7 @@ pub(crate) fn visit(
         }
         return Ok(());
     }
-    let file = BufReader::with_capacity(1 << 16, File::open(path).map_err(io_error(path))?);
-    each(&file_name(path), file, limit, wanted, take)
+    each(&file_name(path), &mut open(path)?, limit, wanted, take)
 }
 
 /// The names of the files in the folder or archive at `path`, of which no content is kept.
@@ -175,6 +167,10 @@ pub(crate) fn names(path: &Path) -> Result<Vec<String>, DataError> {
 /// The last part of a path, for messages.
 pub(crate) fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}
+
+fn open(path: &Path) -> Result<BufReader<File>, DataError> {
+    Ok(BufReader::with_capacity(1 << 16, File::open(path).map_err(io_error(path))?))
 }
 
 /// Turns an operating-system error about `path` into ours.
@@ -217,14 +213,34 @@ fn plain_name(name: &str) -> String {
     }
 }
 
-fn xz<R: Read>(reader: R) -> lzma_rust2::XzReader<R> {
-    lzma_rust2::XzReader::new_mem_limit(reader, true, XZ_MEMORY_KIB)
+/// A file or bytes in memory. The readers of this module are trait objects: the decoders would
+/// otherwise be compiled again for every kind of reader.
+trait ReadSeek: Read + Seek {}
+
+impl<T: Read + Seek> ReadSeek for T {}
+
+fn gz<'a>(reader: &'a mut dyn Read) -> Box<dyn Read + 'a> {
+    Box::new(flate2::read::MultiGzDecoder::new(reader))
 }
 
-/// All of `reader`, or one byte more than `left` if there is more: never beyond.
-fn bounded(reader: impl Read, left: u64) -> std::io::Result<Vec<u8>> {
+fn xz<'a>(reader: &'a mut dyn Read) -> Box<dyn Read + 'a> {
+    Box::new(lzma_rust2::XzReader::new_mem_limit(reader, true, XZ_MEMORY_KIB))
+}
+
+/// The content of the file `name`, unpacked if it is a `.gz` or `.xz`. Reads at most one byte
+/// more than `limit`.
+fn read_file(name: &str, reader: &mut dyn Read, limit: u64) -> std::io::Result<Vec<u8>> {
+    match Packing::of(name) {
+        Packing::Gz => read_at_most(&mut *gz(reader), limit),
+        Packing::Xz => read_at_most(&mut *xz(reader), limit),
+        _ => read_at_most(reader, limit),
+    }
+}
+
+/// All of `reader`, or one byte more than `limit` if there is more.
+fn read_at_most(reader: &mut dyn Read, limit: u64) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    reader.take(left.saturating_add(1)).read_to_end(&mut bytes)?;
+    reader.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
@@ -240,32 +256,22 @@ fn unpack_error(file: &str, error: std::io::Error) -> DataError {
 /// Unpacks what `name` says `reader` is. `take` gets every wanted file under a safe name.
 fn each(
     name: &str,
-    reader: impl Read + Seek,
+    reader: &mut dyn ReadSeek,
     limit: u64,
     wanted: &dyn Fn(&str) -> bool,
     take: &mut dyn FnMut(String, Vec<u8>) -> Result<(), DataError>,
 ) -> Result<(), DataError> {
-    let gz = flate2::read::MultiGzDecoder::new;
     match Packing::of(name) {
-        Packing::Tar => each_in_tar(name, reader, limit, wanted, take),
-        Packing::TarGz => each_in_tar(name, gz(reader), limit, wanted, take),
-        Packing::TarXz => each_in_tar(name, xz(reader), limit, wanted, take),
         Packing::Zip => each_in_zip(name, reader, limit, wanted, take),
-        Packing::Gz => one(name, gz(reader), limit, take),
-        Packing::Xz => one(name, xz(reader), limit, take),
-        Packing::Plain => one(name, reader, limit, take),
+        Packing::Tar => each_in_tar(name, reader, limit, wanted, take),
+        Packing::TarGz => each_in_tar(name, &mut *gz(reader), limit, wanted, take),
+        Packing::TarXz => each_in_tar(name, &mut *xz(reader), limit, wanted, take),
+        Packing::Gz | Packing::Xz | Packing::Plain => {
+            let bytes = read_file(name, reader, limit).map_err(|e| unpack_error(name, e))?;
+            check_limit(name, bytes.len() as u64, limit)?;
+            take(plain_name(name), bytes)
+        }
     }
-}
-
-fn one(
-    name: &str,
-    reader: impl Read,
-    limit: u64,
-    take: &mut dyn FnMut(String, Vec<u8>) -> Result<(), DataError>,
-) -> Result<(), DataError> {
-    let bytes = bounded(reader, limit).map_err(|e| unpack_error(name, e))?;
-    check_limit(name, bytes.len() as u64, limit)?;
-    take(plain_name(name), bytes)
 }
 
 fn check_limit(name: &str, used: u64, limit: u64) -> Result<(), DataError> {
@@ -279,16 +285,11 @@ fn check_limit(name: &str, used: u64, limit: u64) -> Result<(), DataError> {
 fn entry_bytes(
     archive: &str,
     entry: &str,
-    reader: impl Read,
+    reader: &mut dyn Read,
     used: &mut u64,
     limit: u64,
 ) -> Result<Vec<u8>, DataError> {
-    let left = limit - *used;
-    let bytes = match Packing::of(entry) {
-        Packing::Gz => bounded(flate2::read::MultiGzDecoder::new(reader), left),
-        Packing::Xz => bounded(xz(reader), left),
-        _ => bounded(reader, left),
-    };
+    let bytes = read_file(entry, reader, limit - *used);
     let bytes = bytes.map_err(|e| unpack_error(&format!("{archive}: {entry}"), e))?;
     *used += bytes.len() as u64;
     check_limit(archive, *used, limit)?;
@@ -317,13 +318,13 @@ fn is_litter(name: &str) -> bool {
 }
 
 /// Counts what passes, so that even skipped entries are held to the limit.
-struct Metered<'a, R> {
-    inner: R,
+struct Metered<'a> {
+    inner: &'a mut dyn Read,
     left: u64,
     exceeded: &'a std::cell::Cell<bool>,
 }
 
-impl<R: Read> Read for Metered<'_, R> {
+impl Read for Metered<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         let n = self.inner.read(buffer)?;
         match self.left.checked_sub(n as u64) {
@@ -339,7 +340,7 @@ impl<R: Read> Read for Metered<'_, R> {
 
 fn each_in_tar(
     name: &str,
-    reader: impl Read,
+    reader: &mut dyn Read,
     limit: u64,
     wanted: &dyn Fn(&str) -> bool,
     take: &mut dyn FnMut(String, Vec<u8>) -> Result<(), DataError>,
@@ -354,7 +355,7 @@ fn each_in_tar(
     let mut archive = tar::Archive::new(BufReader::with_capacity(1 << 16, reader));
     let mut used = 0;
     for entry in archive.entries().map_err(fail)? {
-        let entry = entry.map_err(fail)?;
+        let mut entry = entry.map_err(fail)?;
         if !entry.header().entry_type().is_file() {
             continue;
         }
@@ -365,7 +366,7 @@ fn each_in_tar(
         }
         check_path(name, &written)?;
         let size = entry.size();
-        let bytes = entry_bytes(name, &path, entry, &mut used, limit)?;
+        let bytes = entry_bytes(name, &path, &mut entry, &mut used, limit)?;
         if Packing::of(&path) == Packing::Plain && (bytes.len() as u64) < size {
             let (what, found) = (path, bytes.len() as u64);
             return Err(DataError::Truncated { file: name.into(), what, expected: size, found });
@@ -379,7 +380,7 @@ fn each_in_tar(
 
 fn each_in_zip(
     name: &str,
-    reader: impl Read + Seek,
+    reader: &mut dyn ReadSeek,
     limit: u64,
     wanted: &dyn Fn(&str) -> bool,
     take: &mut dyn FnMut(String, Vec<u8>) -> Result<(), DataError>,
@@ -392,7 +393,7 @@ fn each_in_zip(
     let mut archive = zip::ZipArchive::new(reader).map_err(fail)?;
     let mut used = 0;
     for i in 0..archive.len() {
-        let entry = archive.by_index(i).map_err(fail)?;
+        let mut entry = archive.by_index(i).map_err(fail)?;
         if !entry.is_file() {
             continue;
         }
@@ -402,7 +403,7 @@ fn each_in_zip(
             continue;
         }
         check_path(name, &written)?;
-        let bytes = entry_bytes(name, &path, entry, &mut used, limit)?;
+        let bytes = entry_bytes(name, &path, &mut entry, &mut used, limit)?;
         take(plain_name(&path), bytes)?;
     }
     Ok(())
@@ -445,7 +446,7 @@ mod tests {
 
     use super::*;
 
-    fn gz(bytes: &[u8]) -> Vec<u8> {
+    fn packed(bytes: &[u8]) -> Vec<u8> {
         let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         encoder.write_all(bytes).unwrap();
         encoder.finish().unwrap()
@@ -483,16 +484,16 @@ mod tests {
         let expected: Vec<(String, Vec<u8>)> =
             files.iter().map(|(n, b)| (n.to_string(), b.to_vec())).collect();
         assert_eq!(contents("s.tar", &tar(&files)).unwrap(), expected);
-        assert_eq!(contents("s.tar.gz", &gz(&tar(&files))).unwrap(), expected);
-        assert_eq!(contents("s.TGZ", &gz(&tar(&files))).unwrap(), expected);
+        assert_eq!(contents("s.tar.gz", &packed(&tar(&files))).unwrap(), expected);
+        assert_eq!(contents("s.TGZ", &packed(&tar(&files))).unwrap(), expected);
         assert_eq!(contents("s.zip", &zip(&files)).unwrap(), expected);
-        assert_eq!(contents("x.csv.gz", &gz(b"1,2")).unwrap(), [("x.csv".into(), b"1,2".to_vec())]);
+        assert_eq!(contents("x.csv.gz", &packed(b"1,2")).unwrap(), [("x.csv".into(), b"1,2".to_vec())]);
         assert_eq!(contents("x.csv", b"1,2").unwrap(), [("x.csv".into(), b"1,2".to_vec())]);
     }
 
     #[test]
     fn a_packed_file_inside_an_archive_is_unpacked() {
-        let packed = tar(&[("x.csv.gz", &gz(b"1,2"))]);
+        let packed = tar(&[("x.csv.gz", &packed(b"1,2"))]);
         assert_eq!(contents("s.tar", &packed).unwrap(), [("x.csv".into(), b"1,2".to_vec())]);
     }
 
@@ -500,7 +501,7 @@ mod tests {
     fn a_folder_reads_like_an_archive() {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir(dir.path().join("a")).unwrap();
-        fs::write(dir.path().join("a/x.csv.gz"), gz(b"1,2")).unwrap();
+        fs::write(dir.path().join("a/x.csv.gz"), packed(b"1,2")).unwrap();
         fs::write(dir.path().join(".hidden"), b"no").unwrap();
         let mut tree = Tree::open(dir.path(), 100).unwrap();
         assert_eq!(tree.files.len(), 1);
@@ -523,11 +524,11 @@ mod tests {
         let zeros = vec![0; 2_000_000];
         for (name, bytes) in [
             ("x.csv", zeros.clone()),
-            ("x.csv.gz", gz(&zeros)),
+            ("x.csv.gz", packed(&zeros)),
             ("s.tar", tar(&[("a.csv", &zeros[..6_000]), ("b.csv", &zeros[..6_000])])),
-            ("s.tar.gz", gz(&tar(&[("x.csv", &zeros)]))),
+            ("s.tar.gz", packed(&tar(&[("x.csv", &zeros)]))),
             ("s.zip", zip(&[("x.csv", &zeros)])),
-            ("s.tar", tar(&[("x.csv.gz", &gz(&zeros))])),
+            ("s.tar", tar(&[("x.csv.gz", &packed(&zeros))])),
         ] {
             let error = contents(name, &bytes).unwrap_err();
             assert!(matches!(error, DataError::TooLarge { limit: 10_000, .. }), "{name}: {error}");
@@ -538,9 +539,9 @@ mod tests {
     fn truncated_archives_are_errors() {
         let files: [(&str, &[u8]); 1] = [("x.csv", &[b'1'; 700])];
         for (name, bytes) in [
-            ("x.csv.gz", gz(&[b'1'; 700])),
+            ("x.csv.gz", packed(&[b'1'; 700])),
             ("s.tar", tar(&files)[..900].to_vec()),
-            ("s.tar.gz", gz(&tar(&files))),
+            ("s.tar.gz", packed(&tar(&files))),
             ("s.zip", zip(&files)),
         ] {
             let cut = &bytes[..bytes.len() - 12];
