@@ -33,12 +33,14 @@ impl<T: Pod> Buffer<T> {
 
 impl<T: Pod> Deref for Buffer<T> {
     type Target = [T];
+    #[inline]
     fn deref(&self) -> &[T] {
         bytemuck::cast_slice(&self.0)
     }
 }
 
 impl<T: Pod> DerefMut for Buffer<T> {
+    #[inline]
     fn deref_mut(&mut self) -> &mut [T] {
         bytemuck::cast_slice_mut(&mut self.0)
     }

@@ -5,18 +5,19 @@
 //! 32-bit number, or a *pair* of 16-bit numbers, the first in the low half: one multiply-add
 //! takes both. Arithmetic wraps; the integer network never lets it.
 //!
-//! Everything a kernel calls must be `#[inline(always)]`.
+//! Everything a kernel calls must be `#[inline(always)]`. Loops count instead of zipping slices:
+//! `Zip` is not always inlined, which makes a kernel several times as slow.
+#[cfg(target_arch = "x86_64")]
+mod pair;
 mod portable;
 mod product;
 #[cfg(target_arch = "x86_64")]
-mod twice;
-#[cfg(target_arch = "x86_64")]
 mod x86;
 
+#[cfg(target_arch = "x86_64")]
+pub use pair::Pair;
 pub use portable::PortableInt;
 pub use product::{ROWS, Rows, Term};
-#[cfg(target_arch = "x86_64")]
-pub use twice::Twice;
 #[cfg(target_arch = "x86_64")]
 pub use x86::{Avx2Int, Avx512Int, Avx512Vnni};
 
@@ -54,6 +55,9 @@ pub trait IntSimd: Copy + Send + Sync + 'static {
     /// A vector of [`IntSimd::LANES`] i32 values.
     type V: Copy;
     const LANES: usize;
+    /// Whether a kernel may repeat its code instead of looping twice. That is a tenth faster; the
+    /// arrays of [`PortableInt`] take the compiler too long.
+    const REPEATS: bool = true;
 
     /// Runs `kernel` compiled for this instruction set.
     fn vectorize<K: IntKernel>(self, kernel: K) -> K::Output;

@@ -16,6 +16,7 @@ fn map(a: [i32; LANES], b: [i32; LANES], f: impl Fn(i32, i32) -> i32) -> [i32; L
 impl IntSimd for PortableInt {
     type V = [i32; LANES];
     const LANES: usize = LANES;
+    const REPEATS: bool = false;
 
     #[inline(never)]
     fn vectorize<K: IntKernel>(self, kernel: K) -> K::Output {

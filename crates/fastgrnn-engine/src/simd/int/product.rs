@@ -20,11 +20,11 @@ pub struct Rows {
     rows: usize,
     /// Pairs of columns.
     pairs: usize,
-    tiles: Vec<Tile>,
+    tiles: Vec<RowTile>,
 }
 
 #[derive(Clone, Debug)]
-enum Tile {
+enum RowTile {
     /// For each pair of columns the words of all rows.
     Dense(Vec<i32>),
     /// For each place in the rows' lists the entries of all rows.
@@ -40,6 +40,7 @@ struct Entry {
 }
 
 /// Rows of tile `tile`: an even number of them, the last one perhaps beyond the end.
+#[inline]
 fn tile_rows(rows: usize, tiles: usize, tile: usize) -> Range<usize> {
     // As even as possible: 25 rows are 6 + 6 + 6 + 8.
     let of = |tile: usize| 2 * (rows.div_ceil(2) * tile / tiles);
@@ -58,7 +59,7 @@ impl Rows {
         let tiles = padded.div_ceil(ROWS);
         let tile = |tile| {
             let rows = tile_rows(rows, tiles, tile);
-            Tile::new(&words[rows.start * pairs..rows.end * pairs], rows.len(), pairs)
+            RowTile::new(&words[rows.start * pairs..rows.end * pairs], rows.len(), pairs)
         };
         Self { rows, pairs, tiles: (0..tiles).map(tile).collect() }
     }
@@ -69,11 +70,13 @@ impl Rows {
     }
 
     /// Tiles of rows.
+    #[inline]
     pub fn tiles(&self) -> usize {
         self.tiles.len()
     }
 
     /// The rows of a tile; their number is even, so the last may lie beyond the matrix.
+    #[inline]
     pub fn tile(&self, tile: usize) -> Range<usize> {
         tile_rows(self.rows, self.tiles.len(), tile)
     }
@@ -84,18 +87,19 @@ impl Rows {
     fn add<S: IntSimd, const R: usize>(&self, s: S, tile: usize, v: &[i32], totals: &mut [S::V; R]) {
         let v = &v[..self.pairs * S::LANES];
         match &self.tiles[tile] {
-            Tile::Dense(words) => {
-                for (words, v) in words.as_chunks::<R>().0.iter().zip(v.chunks_exact(S::LANES)) {
-                    let x = s.load(v);
-                    for (total, &word) in totals.iter_mut().zip(words) {
-                        *total = s.madd(*total, x, s.splat(word));
+            RowTile::Dense(words) => {
+                for (pair, words) in words.as_chunks::<R>().0.iter().enumerate() {
+                    let x = s.load(&v[pair * S::LANES..]);
+                    for (r, total) in totals.iter_mut().enumerate() {
+                        *total = s.madd(*total, x, s.splat(words[r]));
                     }
                 }
             }
-            Tile::Listed(entries) => {
+            RowTile::Listed(entries) => {
                 for entries in entries.as_chunks::<R>().0 {
-                    for (total, entry) in totals.iter_mut().zip(entries) {
-                        // SAFETY: `Tile::new` lists pairs below `self.pairs` only, and `v` has a
+                    for (r, total) in totals.iter_mut().enumerate() {
+                        let entry = entries[r];
+                        // SAFETY: `RowTile::new` lists pairs below `self.pairs` only, and `v` has a
                         // vector for each of those.
                         let x = unsafe { s.read(v.as_ptr().add(entry.pair as usize * S::LANES)) };
                         *total = s.madd(*total, x, s.splat(entry.word));
@@ -136,8 +140,8 @@ impl<'a, S: IntSimd> Term<'a, S> {
     fn write_rows<const R: usize>(&self, s: S, tile: usize, to: &mut [i32]) {
         let mut totals = [s.splat(0); R];
         self.matrix.add(s, tile, self.v, &mut totals);
-        for (to, total) in to.chunks_exact_mut(S::LANES).zip(totals) {
-            s.store(self.round.of(s, total), to);
+        for (r, total) in totals.iter().enumerate() {
+            s.store(self.round.of(s, *total), &mut to[r * S::LANES..]);
         }
     }
 
@@ -165,13 +169,13 @@ impl<'a, S: IntSimd> Term<'a, S> {
             *total = s.shl(self.round.of(s, *total), last.round.by);
         }
         last.matrix.add(s, tile, last.v, &mut totals);
-        for (to, total) in to.chunks_exact_mut(S::LANES).zip(totals) {
-            s.store(last.round.of(s, total), to);
+        for (r, total) in totals.iter().enumerate() {
+            s.store(last.round.of(s, *total), &mut to[r * S::LANES..]);
         }
     }
 }
 
-impl Tile {
+impl RowTile {
     /// A tile of the given words, row by row, each of `pairs`.
     fn new(words: &[i32], rows: usize, pairs: usize) -> Self {
         let mut lists: Vec<Vec<Entry>> = Vec::new();

@@ -153,16 +153,22 @@ impl<'a, S: IntSimd> Rule<'a, S> {
     fn next_of<const KIND: u8>(&self, tile: Tile<'_, S>) {
         let Tile { units, sums, old, next, memory, cuts } = tile;
         let s = self.s;
-        let pairs = old.chunks_exact(S::LANES).zip(next.chunks_exact_mut(S::LANES));
-        for (unit, (old, next)) in units.clone().step_by(2).zip(pairs) {
-            let (old, r) = (s.load(old), unit - units.start);
-            let low = self.unit::<KIND>(unit, r, sums, s.low(old), memory, cuts);
-            let high = if unit + 1 < units.end {
-                self.unit::<KIND>(unit + 1, r + 1, sums, s.high(old), memory, cuts)
+        for row in (0..units.len()).step_by(2) {
+            let (unit, pair) = (units.start + row, row / 2 * S::LANES);
+            let old = s.load(&old[pair..]);
+            let old = [s.low(old), s.high(old)];
+            let mut new = [s.splat(0); 2];
+            if S::REPEATS {
+                new[0] = self.unit::<KIND>(unit, row, sums, old[0], memory, cuts);
+                if unit + 1 < units.end {
+                    new[1] = self.unit::<KIND>(unit + 1, row + 1, sums, old[1], memory, cuts);
+                }
             } else {
-                s.splat(0)
-            };
-            s.store(s.pair(low, high), next);
+                for half in 0..units.end.min(unit + 2) - unit {
+                    new[half] = self.unit::<KIND>(unit + half, row + half, sums, old[half], memory, cuts);
+                }
+            }
+            s.store(s.pair(new[0], new[1]), &mut next[pair..]);
         }
     }
 

@@ -30,11 +30,15 @@ impl Units {
     /// Makes values counts, both beginning with the first feature.
     #[inline(always)]
     pub(super) fn count(&self, values: &[f32], counts: &mut [i16]) {
-        let each = counts.iter_mut().zip(values).zip(&self.per_value);
+        let (counts, units) = (&mut counts[..values.len()], &self.per_value[..values.len()]);
         if self.inverse {
-            each.for_each(|((n, &value), unit)| *n = count(f64::from(value) * unit));
+            for (i, n) in counts.iter_mut().enumerate() {
+                *n = count(f64::from(values[i]) * units[i]);
+            }
         } else {
-            each.for_each(|((n, &value), unit)| *n = count(f64::from(value) / unit));
+            for (i, n) in counts.iter_mut().enumerate() {
+                *n = count(f64::from(values[i]) / units[i]);
+            }
         }
     }
 }

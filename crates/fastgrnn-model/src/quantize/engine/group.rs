@@ -113,8 +113,8 @@ impl<S: IntSimd> IntKernel for Scores<'_, '_, S> {
             let words = &group.words[step % group.chunk * words..][..words];
             normalize(s, &plan.input, words, &mut group.input, &mut group.layers[0].cut);
             let mut below: &[i32] = &group.input;
-            for (layer, rule) in group.layers.iter_mut().zip(&rules) {
-                layer.step(s, rule, below, &mut group.between);
+            for (index, layer) in group.layers.iter_mut().enumerate() {
+                layer.step(s, &rules[index], below, &mut group.between);
                 below = &layer.h;
             }
             step += 1;
@@ -132,12 +132,12 @@ impl<S: IntSimd> Group<'_, S> {
             let steps = (sequence.len() / dim - first).min(self.chunk);
             let values = &sequence[first * dim..][..steps * dim];
             self.units.count(values, &mut self.counts);
-            let words = self.words[..steps * pairs * S::LANES].chunks_exact_mut(pairs * S::LANES);
-            for (words, counts) in words.zip(0..) {
-                let counts = &self.counts[counts * dim..][..2 * pairs];
-                for (words, pair) in words.chunks_exact_mut(S::LANES).zip(counts.as_chunks::<2>().0) {
+            for step in 0..steps {
+                let words = &mut self.words[step * pairs * S::LANES..][..pairs * S::LANES];
+                let counts = &self.counts[step * dim..][..2 * pairs];
+                for (pair, &[low, high]) in counts.as_chunks::<2>().0.iter().enumerate() {
                     // With an odd number of features the last half is not one: its factor is 0.
-                    words[lane] = i32::from(pair[0]) & 0xFFFF | i32::from(pair[1]) << 16;
+                    words[pair * S::LANES + lane] = i32::from(low) & 0xFFFF | i32::from(high) << 16;
                 }
             }
         }
@@ -151,11 +151,9 @@ impl<S: IntSimd> Group<'_, S> {
         let product = Term::new(&plan.head, &top.h, Rounding::new(s, 0));
         for tile in 0..plan.head.tiles() {
             let rows = plan.head.tile(tile);
-            let to = &mut self.scores[rows.start * S::LANES..];
-            product.write(s, tile, to);
-            for (to, &bias) in
-                to.chunks_exact_mut(S::LANES).zip(&plan.head_biases[rows.start..]).take(rows.len())
-            {
+            product.write(s, tile, &mut self.scores[rows.start * S::LANES..]);
+            for (row, &bias) in plan.head_biases.iter().enumerate().take(rows.end).skip(rows.start) {
+                let to = &mut self.scores[row * S::LANES..];
                 s.store(s.add(s.load(to), s.splat(bias)), to);
             }
         }
@@ -184,13 +182,11 @@ impl<S: IntSimd> Group<'_, S> {
 #[inline(always)]
 fn normalize<S: IntSimd>(s: S, plan: &InputPlan, counts: &[i32], input: &mut [i32], cut: &mut [i32]) {
     let mut total = s.load(&cut[Place::Input as usize * S::LANES..]);
-    let scales = plan.scales.as_chunks::<2>().0;
-    let pairs = counts.chunks_exact(S::LANES).zip(input.chunks_exact_mut(S::LANES));
-    for ((counts, to), [low, high]) in pairs.zip(scales) {
-        let counts = s.load(counts);
+    for (pair, [low, high]) in plan.scales.as_chunks::<2>().0.iter().enumerate() {
+        let counts = s.load(&counts[pair * S::LANES..]);
         let low = saturated(s, scaled(s, s.low(counts), *low), &mut total);
         let high = saturated(s, scaled(s, s.high(counts), *high), &mut total);
-        s.store(s.pair(low, high), to);
+        s.store(s.pair(low, high), &mut input[pair * S::LANES..]);
     }
     s.store(total, &mut cut[Place::Input as usize * S::LANES..]);
 }

@@ -67,9 +67,9 @@ impl LayerState {
         let (u, u_cut) = project(s, &plan.u, shifts.u2, &self.h, u, sums);
         let mut cuts = Cuts::none(s);
         for tile in 0..plan.u.first[0].tiles() {
-            for (block, (w1, u1)) in plan.w.first.iter().zip(&plan.u.first).enumerate() {
+            for (block, w1) in plan.w.first.iter().enumerate() {
                 let w = Term::new(w1, w, rule.sums[0]);
-                let u = Term::new(u1, u, rule.sums[1]);
+                let u = Term::new(&plan.u.first[block], u, rule.sums[1]);
                 let (to, behind) = sums[block * ROWS * S::LANES..].split_at_mut(ROWS * S::LANES);
                 if plan.keeps_apart && block + 1 == plan.w.first.len() {
                     w.write(s, tile, to);
@@ -86,17 +86,19 @@ impl LayerState {
             rule.next(Tile { units, sums, old, next, memory, cuts: &mut cuts });
         }
         std::mem::swap(&mut self.h, &mut self.next);
-        for (place, cut) in [
-            (Place::ProjectedW, w_cut),
-            (Place::ProjectedU, u_cut),
-            (Place::Recurrent, cuts.recurrent),
-            (Place::Update, cuts.update),
-            (Place::Memory, cuts.memory),
-            (Place::State, cuts.state),
-        ] {
-            let total = &mut self.cut[place as usize * S::LANES..];
-            s.store(s.add(s.load(total), cut), total);
-        }
+        self.count(s, Place::ProjectedW, w_cut);
+        self.count(s, Place::ProjectedU, u_cut);
+        self.count(s, Place::Recurrent, cuts.recurrent);
+        self.count(s, Place::Update, cuts.update);
+        self.count(s, Place::Memory, cuts.memory);
+        self.count(s, Place::State, cuts.state);
+    }
+
+    /// Adds the saturations of a step.
+    #[inline(always)]
+    fn count<S: IntSimd>(&mut self, s: S, place: Place, cut: S::V) {
+        let total = &mut self.cut[place as usize * S::LANES..];
+        s.store(s.add(s.load(total), cut), total);
     }
 }
 
@@ -117,11 +119,11 @@ fn project<'a, S: IntSimd>(
     for tile in 0..second.tiles() {
         product.write(s, tile, sums);
         let rows = second.tile(tile);
-        let to = between[rows.start / 2 * S::LANES..rows.end / 2 * S::LANES].chunks_exact_mut(S::LANES);
-        for (sums, to) in sums.chunks_exact(2 * S::LANES).zip(to) {
+        for pair in 0..rows.len() / 2 {
+            let sums = &sums[2 * pair * S::LANES..];
             let low = saturated(s, s.load(sums), &mut cut);
             let high = saturated(s, s.load(&sums[S::LANES..]), &mut cut);
-            s.store(s.pair(low, high), to);
+            s.store(s.pair(low, high), &mut between[(rows.start / 2 + pair) * S::LANES..]);
         }
     }
     (between, cut)

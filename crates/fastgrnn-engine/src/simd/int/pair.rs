@@ -4,7 +4,7 @@ use super::{IntKernel, IntSimd, Table};
 
 /// An instruction set with twice the lanes.
 #[derive(Clone, Copy)]
-pub struct Twice<S>(pub S);
+pub struct Pair<S>(pub S);
 
 /// A kernel that is given twice the lanes.
 struct Doubled<K>(K);
@@ -14,7 +14,7 @@ impl<K: IntKernel> IntKernel for Doubled<K> {
 
     #[inline(always)]
     fn run<S: IntSimd>(self, s: S) -> K::Output {
-        self.0.run(Twice(s))
+        self.0.run(Pair(s))
     }
 }
 
@@ -28,10 +28,12 @@ macro_rules! both {
     )+};
 }
 
-impl<S: IntSimd> IntSimd for Twice<S> {
+impl<S: IntSimd> IntSimd for Pair<S> {
     type V = [S::V; 2];
     const LANES: usize = 2 * S::LANES;
+    const REPEATS: bool = S::REPEATS;
 
+    #[inline(always)]
     fn vectorize<K: IntKernel>(self, kernel: K) -> K::Output {
         self.0.vectorize(Doubled(kernel))
     }
