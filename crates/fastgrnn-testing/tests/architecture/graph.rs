@@ -56,6 +56,18 @@ impl Workspace {
         self.files.len()
     }
 
+    /// Names that several types of a crate have, with the modules that define them.
+    pub fn shared_type_names(&self) -> Vec<String> {
+        let mut definitions: BTreeMap<(&str, &str), Vec<String>> = BTreeMap::new();
+        for (module, source) in &self.files {
+            for item in &source.types {
+                definitions.entry((&module[0], item)).or_default().push(name(module));
+            }
+        }
+        let shared = definitions.into_iter().filter(|(_, modules)| modules.len() > 1);
+        shared.map(|((_, item), modules)| format!("{item} in {}", modules.join(", "))).collect()
+    }
+
     /// The files that each file uses. A `pub use` passes an item on; it is a use where the file also
     /// names the item itself.
     pub fn uses(&self) -> Edges {

@@ -1,4 +1,5 @@
-//! The module graph, computed from the sources: it has no cycle, and ARCHITECTURE.md shows it.
+//! Tests of the structure, computed from the sources: the module graph has no cycle,
+//! ARCHITECTURE.md shows it, and a type name means one thing in a crate.
 //!
 //! After a change that adds an edge on purpose, write the diagram anew:
 //! `FASTGRNN_UPDATE=1 cargo test -p fastgrnn-testing --test architecture`
@@ -58,6 +59,24 @@ fn architecture_md_shows_every_edge() {
         );
     }
     assert_eq!(text.lines().count(), expected.lines().count(), "ARCHITECTURE.md is not what the sources say");
+}
+
+#[test]
+fn a_type_name_means_one_thing_in_a_crate() {
+    let found = workspace().shared_type_names();
+    assert!(found.is_empty(), "several types have one name:\n{}", found.join("\n"));
+}
+
+#[test]
+fn a_type_name_with_two_meanings_is_found() {
+    let mut workspace = Workspace::default();
+    workspace.add("a", "mod b; mod c;");
+    workspace.add("a::b", "struct Row; fn Row() {} #[cfg(test)] mod tests { struct Row; }");
+    workspace.add("a::c", "impl Row { type Row = u8; }");
+    workspace.add("other", "struct Row;");
+    assert!(workspace.shared_type_names().is_empty());
+    workspace.add("a::c", "enum Row { A }");
+    assert_eq!(workspace.shared_type_names(), ["Row in a::b, a::c"]);
 }
 
 #[test]

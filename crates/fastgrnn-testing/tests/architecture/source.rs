@@ -25,6 +25,8 @@ pub struct Source {
     pub names: BTreeSet<String>,
     /// Names of items that the file defines.
     pub items: Vec<String>,
+    /// Those of them that are structs, enums, unions or traits.
+    pub types: Vec<String>,
     /// Names of modules in files of their own.
     pub modules: Vec<String>,
 }
@@ -48,6 +50,9 @@ pub fn read(text: &str) -> Source {
             }
             "fn" | "struct" | "enum" | "union" | "trait" | "type" | "const" | "static" | "mod" => {
                 if let Some(name) = tokens.get(at + 1).filter(|t| is_name(t)) {
+                    if matches!(&*tokens[at], "struct" | "enum" | "union" | "trait") {
+                        source.types.push(name.clone());
+                    }
                     source.items.push(name.clone());
                 }
                 at += 1;
@@ -59,6 +64,7 @@ pub fn read(text: &str) -> Source {
             // Our own macros that define a type: `choice! { /// … Name { … } }`.
             "choice" if tokens.get(at + 1).is_some_and(|t| t == "!") => {
                 let end = position(&tokens, at + 3, "{");
+                source.types.push(tokens[end - 1].clone());
                 source.items.push(tokens[end - 1].clone());
                 at = end;
             }
