@@ -8,7 +8,7 @@ use serde::Serialize;
 
 /// The estimate of a model on a board. `fastgrnn board` measures.
 #[derive(Serialize)]
-pub struct Row {
+pub struct BoardRow {
     board: &'static str,
     name: &'static str,
     fits: bool,
@@ -35,14 +35,14 @@ pub struct Row {
 }
 
 /// The estimates of the model on every board.
-pub fn rows(model: &IntegerModel) -> Vec<Row> {
+pub fn rows(model: &IntegerModel) -> Vec<BoardRow> {
     let footprint = Footprint::of_model(model);
     Board::ALL.into_iter().map(|board| row(&footprint.estimate(board), model.model.steps)).collect()
 }
 
-fn row(e: &Estimate, steps: usize) -> Row {
+fn row(e: &Estimate, steps: usize) -> BoardRow {
     let info = e.board.info();
-    Row {
+    BoardRow {
         board: info.id,
         name: info.name,
         fits: e.fits(),

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 /// A trained component.
 #[derive(Debug, Serialize)]
-pub struct Row {
+pub struct ComponentRow {
     /// `full-rank`, `low-rank`, `sparse`, `integer`, or `tiny` for a small dense one.
     pub stage: &'static str,
     pub params: usize,
@@ -33,7 +33,7 @@ pub fn train_all(
     folder: impl Fn(&str) -> PathBuf,
     threads: usize,
     console: Console,
-) -> anyhow::Result<(Vec<Row>, Option<Outcome>)> {
+) -> anyhow::Result<(Vec<ComponentRow>, Option<Outcome>)> {
     let (mut rows, mut last) = (Vec::new(), None);
     for (i, component) in components.iter().enumerate() {
         console.note(&format!("{} of {}: {}", i + 1, components.len(), title(component.name)));
@@ -45,9 +45,9 @@ pub fn train_all(
     Ok((rows, last))
 }
 
-fn row(stage: &'static str, outcome: &Outcome) -> Row {
+fn row(stage: &'static str, outcome: &Outcome) -> ComponentRow {
     let Outcome { summary, model, .. } = outcome;
-    Row {
+    ComponentRow {
         stage,
         params: summary.params,
         nnz: model.nonzero(),
@@ -76,7 +76,7 @@ fn title(stage: &str) -> &str {
 
 const HEADING: [&str; 6] = ["stage", "parameters", "weights not 0", "bytes", "validation", "test"];
 
-fn cells(row: &Row) -> Vec<String> {
+fn cells(row: &ComponentRow) -> Vec<String> {
     let score = |s: Option<&Scores>, sd: Option<f64>| match s {
         Some(s) => s.accuracy.map_or_else(|| number(s.loss), |a| fraction(a, sd)),
         None => "–".into(),
@@ -93,7 +93,7 @@ fn cells(row: &Row) -> Vec<String> {
 }
 
 /// The rows for people.
-pub fn text(rows: &[Row]) -> String {
+pub fn text(rows: &[ComponentRow]) -> String {
     let cells: Vec<Vec<String>> = rows.iter().map(cells).collect();
     format!(
         "{}  Bytes: of floats 4 a value, sparse matrices with a bitmap; of integers the whole device image.\n  \

@@ -41,6 +41,6 @@ pub fn end_stream() {
 }
 
 /// Whether Ctrl-C was pressed.
-pub fn is_asked() -> bool {
+pub fn is_requested() -> bool {
     PRESSED.load(Ordering::SeqCst) > 0
 }

@@ -181,7 +181,7 @@ impl Observer for Watcher {
     }
 
     fn should_stop(&mut self) -> bool {
-        let stop = interrupt::is_asked();
+        let stop = interrupt::is_requested();
         if stop {
             self.finish_bar();
         }

@@ -52,10 +52,10 @@ impl Serialize for InitialState {
 impl<'de> Deserialize<'de> for InitialState {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
         let what = "expected \"zero\", \"random\" or a list of numbers";
-        match Loose::<Vec<f32>>::deserialize(d).map_err(|_| D::Error::custom(what))? {
-            Loose::Plain(values) if values.iter().all(|v| v.is_finite()) => Ok(Self::Given(values)),
-            Loose::Plain(_) => Err(D::Error::custom("an initial state must be finite numbers")),
-            Loose::Text(text) => text.parse().map_err(D::Error::custom),
+        match TextOr::<Vec<f32>>::deserialize(d).map_err(|_| D::Error::custom(what))? {
+            TextOr::Plain(values) if values.iter().all(|v| v.is_finite()) => Ok(Self::Given(values)),
+            TextOr::Plain(_) => Err(D::Error::custom("an initial state must be finite numbers")),
+            TextOr::Text(text) => text.parse().map_err(D::Error::custom),
         }
     }
 }
@@ -65,7 +65,7 @@ text_setting!(InitialState = Signed);
 /// A value in a file that may also be written as on the command line.
 #[derive(Deserialize)]
 #[serde(untagged)]
-pub enum Loose<T> {
+pub enum TextOr<T> {
     /// The value in its own type.
     Plain(T),
     /// The value as text.

@@ -1,6 +1,6 @@
 //! A network: stacked cells and a linear head, over one flat buffer of parameters.
 //!
-//! Gradients, optimiser moments and masks are buffers of the same [`Layout`]; whoever walks its
+//! Gradients, optimiser moments and masks are buffers of the same [`Layout`]; code that walks its
 //! views needs to know nothing about cells.
 //!
 //! ```

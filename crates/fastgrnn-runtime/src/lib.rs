@@ -2,8 +2,8 @@
 //!
 //! The training library computes whole batches; this crate computes one step of one sequence,
 //! which is what a microcontroller does. It reads weights where they lie (flash) and keeps state
-//! and scratch in buffers that the caller owns, so RAM is what [`float::Layer::state_len`] and
-//! [`float::Layer::scratch_len`] say and nothing else.
+//! and scratch in buffers that the caller owns, so RAM is what [`float::FloatLayer::state_len`] and
+//! [`float::FloatLayer::scratch_len`] say and nothing else.
 //!
 //! ```
 //! use fastgrnn_runtime::CellKind;

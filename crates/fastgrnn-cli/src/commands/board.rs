@@ -24,7 +24,7 @@ use std::path::Path;
 const SAMPLES: usize = 100;
 
 #[derive(Serialize)]
-struct Answer<'a> {
+struct BoardOutput<'a> {
     boards: Vec<BoardReport>,
     /// Boards that `all` included and that have no room for the model.
     does_not_fit: Vec<Problem>,
@@ -62,7 +62,7 @@ pub fn run(args: BoardArgs, console: Console) -> anyhow::Result<()> {
     let expected = outcomes(&model, &windows);
     let recordings = board_sound::recordings(&model, &args.wav)?;
     let arithmetic = if args.float { Arithmetic::Float } else { Arithmetic::Integer };
-    let mut answer = Answer {
+    let mut answer = BoardOutput {
         boards: Vec::new(),
         does_not_fit: Vec::new(),
         failed: Vec::new(),
@@ -93,7 +93,7 @@ pub fn run(args: BoardArgs, console: Console) -> anyhow::Result<()> {
             ..MeasureOptions::default()
         };
         let measured = measure_model(board, &model, arithmetic, &inputs, &options);
-        if interrupt::is_asked() {
+        if interrupt::is_requested() {
             return Err(anyhow!("interrupted; nothing was kept"));
         }
         match measured {
@@ -152,8 +152,8 @@ fn integer(path: &Path) -> anyhow::Result<Box<IntegerModel>> {
 }
 
 /// Each board once, in the order of the table.
-fn chosen(asked: &[Boards]) -> Vec<Board> {
-    let wanted = |b: &Board| asked.contains(&Boards::All) || asked.contains(&Boards::One(*b));
+fn chosen(requested: &[Boards]) -> Vec<Board> {
+    let wanted = |b: &Board| requested.contains(&Boards::All) || requested.contains(&Boards::One(*b));
     Board::ALL.into_iter().filter(wanted).collect()
 }
 
@@ -188,7 +188,7 @@ fn agreed(boards: &[BoardReport]) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn describe(answer: &Answer) -> String {
+fn describe(answer: &BoardOutput) -> String {
     let optional = |n: Option<f64>, places: usize| n.map_or("-".to_owned(), |n| format!("{n:.places$}"));
     let rows = answer.boards.iter().map(|b| {
         vec![
@@ -246,8 +246,8 @@ mod tests {
 
     #[test]
     fn boards_are_measured_once_each_in_one_order() {
-        let asked = [Boards::One(Board::M3), Boards::One(Board::Uno), Boards::One(Board::M3)];
-        assert_eq!(chosen(&asked), [Board::Uno, Board::M3]);
+        let requested = [Boards::One(Board::M3), Boards::One(Board::Uno), Boards::One(Board::M3)];
+        assert_eq!(chosen(&requested), [Board::Uno, Board::M3]);
         assert_eq!(chosen(&[Boards::One(Board::M3), Boards::All]).len(), Board::ALL.len());
     }
 

@@ -16,7 +16,7 @@ use serde::Serialize;
 use std::path::{Path, PathBuf};
 
 #[derive(Serialize)]
-struct Answer<'a> {
+struct CompareOutput<'a> {
     dataset: &'a str,
     split: &'a str,
     /// Sequences whose predictions were compared.
@@ -58,7 +58,7 @@ pub fn run(args: CompareArgs, console: Console) -> anyhow::Result<()> {
     };
     let found = compare(&a, &b, &part, &options)
         .with_context(|| format!("cannot compare the models on '{}'", args.source.dataset))?;
-    let answer = Answer {
+    let answer = CompareOutput {
         dataset: &args.source.dataset,
         split: split.name(),
         n: found.n,
@@ -107,7 +107,7 @@ fn named(path: &Path, model: &AnyModel) -> Named {
     Named { name: path.display().to_string(), engine: model.engine(), bytes: model.sizes().total }
 }
 
-fn describe(answer: &Answer, found: &Comparison) -> String {
+fn describe(answer: &CompareOutput, found: &Comparison) -> String {
     let about = |m: &Model| {
         let score = m.scores.as_ref().map_or("no labels".to_owned(), |s| score_text(s, None));
         format!("{} ({}, {}): {score}", short(&m.model), m.engine, bytes(m.bytes as u64))

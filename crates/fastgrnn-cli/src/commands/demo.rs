@@ -1,7 +1,7 @@
 //! `fastgrnn demo`: the main job on built-in data, from a float network to integers only.
 
 use crate::args::DemoArgs;
-use crate::components::{self, Row};
+use crate::components::{self, ComponentRow};
 use crate::console::Console;
 use crate::runs;
 use crate::scores::short;
@@ -19,12 +19,12 @@ const TINY: &str = include_str!("../recipes/digits-tiny.toml");
 const STAGES: &str = "stages";
 
 #[derive(Serialize)]
-struct Answer<'a> {
+struct DemoOutput<'a> {
     /// The run of the integer model.
     #[serde(flatten)]
     summary: &'a Summary,
     /// From the float network of full rank to the integer model.
-    components: &'a [Row],
+    components: &'a [ComponentRow],
 }
 
 /// Trains on the digits, component by component, and prints what to try next.
@@ -44,7 +44,7 @@ pub fn run(args: DemoArgs, console: Console) -> anyhow::Result<()> {
     let folder = |name: &str| if name == last { out.clone() } else { out.join(STAGES).join(name) };
     let (rows, outcome) = components::train_all(&components, folder, args.threads.count(), console)?;
     let outcome = outcome.context("the recipe of the demo has no components")?;
-    let answer = Answer { summary: &outcome.summary, components: &rows };
+    let answer = DemoOutput { summary: &outcome.summary, components: &rows };
     console.answer(&answer, || {
         let run = short(&outcome.summary.run);
         format!("{}\n{}{}", outcome_text(&outcome), components::text(&rows), next(&run))

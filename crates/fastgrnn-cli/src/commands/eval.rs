@@ -14,7 +14,7 @@ use fastgrnn::model::{Model, Predictions};
 use serde::Serialize;
 
 #[derive(Serialize)]
-struct Answer<'a> {
+struct EvalOutput<'a> {
     #[serde(flatten)]
     evaluation: &'a Evaluation,
     dataset: &'a str,
@@ -39,7 +39,7 @@ pub fn run(args: EvalArgs, console: Console) -> anyhow::Result<()> {
         write_whole(path, &predictions_csv(model.float(), &part, &predictions)?)?;
         console.note(&format!("wrote {}", path.display()));
     }
-    let answer = Answer {
+    let answer = EvalOutput {
         evaluation: &evaluation,
         dataset: &args.source.dataset,
         split: split.name(),
@@ -51,7 +51,7 @@ pub fn run(args: EvalArgs, console: Console) -> anyhow::Result<()> {
     console.answer(&answer, || describe(&answer))
 }
 
-fn describe(answer: &Answer) -> String {
+fn describe(answer: &EvalOutput) -> String {
     let e = answer.evaluation;
     let mut text = facts(&[
         ("data", format!("{} ({})", answer.dataset, answer.split)),

@@ -19,7 +19,7 @@ use std::path::PathBuf;
 
 /// What was written.
 #[derive(Serialize)]
-struct Answer {
+struct ExportOutput {
     folder: PathBuf,
     /// Where a folder that was in the way is now; null if there was none.
     moved_aside: Option<PathBuf>,
@@ -62,7 +62,7 @@ pub fn run(args: ExportArgs, console: Console) -> anyhow::Result<()> {
     let files =
         package.files.iter().map(|f| FileRow { path: f.path.clone(), bytes: f.bytes.len() }).collect();
     let answer =
-        Answer { folder: written.folder, moved_aside: written.moved_aside, info: package.info, files };
+        ExportOutput { folder: written.folder, moved_aside: written.moved_aside, info: package.info, files };
     console.answer(&answer, || describe(&answer))
 }
 
@@ -109,7 +109,7 @@ fn windows(
         .with_context(|| format!("{source} does not fit the model"))
 }
 
-fn describe(answer: &Answer) -> String {
+fn describe(answer: &ExportOutput) -> String {
     let known = &answer.info;
     let golden = &known.golden;
     let mut rows = vec![

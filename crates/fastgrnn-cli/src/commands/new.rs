@@ -19,7 +19,7 @@ use serde_json::Value;
 use std::path::PathBuf;
 
 #[derive(Serialize)]
-struct Answer {
+struct NewOutput {
     model: PathBuf,
     cell: &'static str,
     params: usize,
@@ -41,7 +41,7 @@ pub fn run(args: NewArgs, console: Console) -> anyhow::Result<()> {
     let spec = spec(&args)?;
     let model = spec.build().context("there is no such model")?;
     model.save(&args.output)?;
-    let answer = Answer {
+    let answer = NewOutput {
         model: std::path::absolute(&args.output)?,
         cell: spec.cell.kind.name(),
         params: model.model.params.len(),
@@ -101,7 +101,7 @@ fn form(
     }
 }
 
-fn describe(answer: &Answer, model: &IntegerModel) -> String {
+fn describe(answer: &NewOutput, model: &IntegerModel) -> String {
     let facts = facts(&[
         ("network", format!("{}, {} parameters", answer.cell, count(answer.params as u64))),
         ("weights", format!("{} not 0, drawn from seed {}", count(answer.nnz as u64), answer.seed)),

@@ -11,7 +11,7 @@ use crate::training::read_recipe;
 use crate::{dataset, interrupt, runs};
 use anyhow::bail;
 use fastgrnn::data::{self, Dataset};
-use fastgrnn::pareto::{self, Grid, ParetoError, Trained};
+use fastgrnn::pareto::{self, Grid, ParetoError, TrainedCandidate};
 use fastgrnn::report::{PARETO_HEADING, ParetoReport, bytes, pareto_row};
 use fastgrnn::train::{Recipe, RunOptions, TrainError};
 use serde::Serialize;
@@ -21,17 +21,17 @@ use std::path::{Path, PathBuf};
 const POINTS: &str = "points";
 
 #[derive(Serialize)]
-struct Answer<'a> {
+struct ParetoOutput<'a> {
     run: &'a Path,
     dataset: &'a str,
-    points: &'a [Trained],
+    points: &'a [TrainedCandidate],
     /// For each budget, and within it for each cell, what to take; chosen on validation.
-    best: Vec<Best<'a>>,
+    best: Vec<BestCandidate<'a>>,
     report: PathBuf,
 }
 
 #[derive(Serialize)]
-struct Best<'a> {
+struct BestCandidate<'a> {
     budget: usize,
     /// Null for the best of all cells.
     cell: Option<&'a str>,
@@ -72,7 +72,7 @@ pub fn run(args: ParetoArgs, console: Console) -> anyhow::Result<()> {
         command,
         version: env!("CARGO_PKG_VERSION").to_owned(),
     };
-    let answer = Answer { run: &out, dataset: &dataset, points: &points, best, report: html };
+    let answer = ParetoOutput { run: &out, dataset: &dataset, points: &points, best, report: html };
     write_whole(&answer.report, report.html().as_bytes())?;
     write_whole(&out.join("pareto.md"), report.markdown().as_bytes())?;
     write_whole(&out.join("pareto.svg"), report.svg().unwrap_or_default().as_bytes())?;
@@ -102,7 +102,7 @@ fn recipe(args: &ParetoArgs, console: Console) -> anyhow::Result<Recipe> {
     Ok(recipe.overlay(args.flags.clone()))
 }
 
-/// The folder to use, if it is known; one that holds points is continued only when asked to.
+/// The folder to use, if it is known; one that holds points is continued only with `--resume`.
 fn place(dataset: &str, out: Option<PathBuf>, resume: bool) -> anyhow::Result<Option<PathBuf>> {
     let out = match (out, resume) {
         (None, true) => {
@@ -125,12 +125,12 @@ fn read(recipe: &Recipe, console: Console) -> anyhow::Result<Dataset> {
 }
 
 fn train_points(
-    plan: &pareto::Plan,
+    plan: &pareto::CandidateList,
     data: &Dataset,
     out: &Path,
     args: &ParetoArgs,
     console: Console,
-) -> anyhow::Result<Vec<Trained>> {
+) -> anyhow::Result<Vec<TrainedCandidate>> {
     interrupt::listen();
     let mut points = Vec::new();
     for (i, candidate) in plan.candidates.iter().enumerate() {
@@ -158,14 +158,14 @@ fn train_points(
     Ok(points)
 }
 
-fn best_of<'a>(points: &'a [Trained], grid: &Grid) -> Vec<Best<'a>> {
+fn best_of<'a>(points: &'a [TrainedCandidate], grid: &Grid) -> Vec<BestCandidate<'a>> {
     let mut cells: Vec<&str> = points.iter().map(|p| p.cell.as_str()).collect();
     cells.dedup();
     let mut best = Vec::new();
     for &budget in &grid.budgets {
         for cell in std::iter::once(None).chain(cells.iter().map(|c| Some(*c))) {
             let found = pareto::best(points, budget, cell);
-            best.extend(found.map(|point| Best { budget, cell, point: &point.name }));
+            best.extend(found.map(|point| BestCandidate { budget, cell, point: &point.name }));
         }
     }
     best
@@ -186,7 +186,7 @@ fn command(args: &ParetoArgs, out: &Path) -> String {
     words.join(" ")
 }
 
-fn describe(answer: &Answer) -> String {
+fn describe(answer: &ParetoOutput) -> String {
     let rows: Vec<Vec<String>> = answer.points.iter().map(pareto_row).collect();
     let chosen: Vec<Vec<String>> = answer
         .best
@@ -194,7 +194,7 @@ fn describe(answer: &Answer) -> String {
         .map(|b| vec![bytes(b.budget as u64), b.cell.unwrap_or("any cell").to_owned(), b.point.to_owned()])
         .collect();
     format!(
-        "{}\n  Best on validation within each budget:\n{}\n{}",
+        "{}\n  BestCandidate on validation within each budget:\n{}\n{}",
         table(&PARETO_HEADING, &rows),
         table(&["budget", "cell", "point"], &chosen),
         place_text(answer.run)

@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 
 /// What was made and what it costs.
 #[derive(Serialize)]
-struct Answer {
+struct QuantizeOutput {
     model: PathBuf,
     image: Option<PathBuf>,
     cell: &'static str,
@@ -87,7 +87,7 @@ pub fn run(args: QuantizeArgs, console: Console) -> anyhow::Result<()> {
     if let Some(path) = &args.image {
         write_whole(path, integer.image())?;
     }
-    let answer = Answer {
+    let answer = QuantizeOutput {
         model: std::path::absolute(&args.output)?,
         image: args.image.map(std::path::absolute).transpose()?,
         cell: float.network.layers[0].kind.name(),
@@ -130,7 +130,7 @@ fn measure(float: &Model, integer: &IntegerModel, test: &Examples, threads: usiz
     })
 }
 
-fn describe(answer: &Answer, float: &Model, integer: &IntegerModel) -> String {
+fn describe(answer: &QuantizeOutput, float: &Model, integer: &IntegerModel) -> String {
     let mut rows = vec![
         ("calibrated", format!("on {} sequences", count(answer.calibrated_on as u64))),
         ("one count", format!("is worth {} (in the data's units)", integer_tables::lsb_text(integer))),

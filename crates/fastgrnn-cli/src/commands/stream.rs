@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 #[derive(Serialize)]
-struct Answer {
+struct StreamOutput {
     frames: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     seconds: Option<f64>,
@@ -65,7 +65,7 @@ pub fn run(args: StreamArgs, console: Console) -> anyhow::Result<()> {
         console.note(&format!("{times} in {} frames", count(frames)));
         return Ok(());
     }
-    let answer = Answer {
+    let answer = StreamOutput {
         frames,
         seconds: frames.checked_sub(1).and_then(|last| listener.seconds(last)),
         resets: listener.resets(),

@@ -129,8 +129,8 @@ fn noise_of(source: &str, data_dir: Option<&Path>) -> Option<PathBuf> {
     [folder.join(NOISE), folder.join("flac").join(NOISE)].into_iter().find(|path| path.is_dir())
 }
 
-/// The same through the front end: as many targets of the folder as there are, at most those asked
-/// for, in a stream as dense.
+/// The same through the front end, in a stream of the same density: with the requested number of
+/// targets, or all of the folder if it has fewer.
 fn sound(
     model: &IntegerModel,
     detector: &Detector,

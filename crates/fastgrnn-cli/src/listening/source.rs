@@ -47,7 +47,7 @@ pub fn play(args: &StreamArgs, session: &mut Session<'_>) -> anyhow::Result<()> 
 fn whole(audio: &Audio, rate: u32, session: &mut Session<'_>) -> anyhow::Result<()> {
     let samples = audio::resample(audio, rate)?.to_i16();
     for chunk in samples.chunks(CHUNK) {
-        if interrupt::is_asked() {
+        if interrupt::is_requested() {
             break;
         }
         session.sound(chunk)?;
@@ -67,13 +67,13 @@ fn raw(mut input: impl Read, session: &mut Session<'_>) -> anyhow::Result<()> {
     let (mut bytes, mut kept) = ([0; 2 * CHUNK], 0);
     loop {
         let read = match input.read(&mut bytes[kept..]) {
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted && !interrupt::is_asked() => {
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted && !interrupt::is_requested() => {
                 continue;
             }
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => 0,
             other => other.context("cannot read standard input")?,
         };
-        if read == 0 || interrupt::is_asked() {
+        if read == 0 || interrupt::is_requested() {
             return Ok(());
         }
         let whole = (kept + read) / 2 * 2;
@@ -173,7 +173,9 @@ fn rows(session: &mut Session<'_>) -> anyhow::Result<()> {
         .from_reader(stdin().lock());
     let (mut record, mut values) = (csv::StringRecord::new(), Vec::new());
     let mut line = 0;
-    while !interrupt::is_asked() && reader.read_record(&mut record).context("cannot read standard input")? {
+    while !interrupt::is_requested()
+        && reader.read_record(&mut record).context("cannot read standard input")?
+    {
         let is_first = line == 0;
         line = record.position().map_or(line + 1, csv::Position::line);
         values.clear();
@@ -209,6 +211,6 @@ fn microphone(rate: u32, _: &mut Session<'_>) -> anyhow::Result<()> {
 fn microphone(rate: u32, session: &mut Session<'_>) -> anyhow::Result<()> {
     super::microphone::play(rate, &mut |samples| {
         session.sound(samples)?;
-        Ok(!interrupt::is_asked())
+        Ok(!interrupt::is_requested())
     })
 }

@@ -13,13 +13,13 @@ const UNKNOWN_LENGTH: u64 = 0x7fff_f000;
 
 /// How a sample is stored, always little-endian.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Kind {
+enum SampleKind {
     Integer,
     Float,
 }
 
-struct Format {
-    kind: Kind,
+struct SampleFormat {
+    kind: SampleKind,
     channels: usize,
     rate: u32,
     /// Bytes a sample of one channel.
@@ -44,7 +44,7 @@ pub(super) fn decode(file: &str, bytes: &[u8]) -> Result<Audio, AudioError> {
         let rest = &bytes[start..];
         let body = &rest[..rest.len().min(usize::try_from(length).unwrap_or(usize::MAX))];
         match id {
-            b"fmt " => format = Some(Format::read(file, start, body)?),
+            b"fmt " => format = Some(SampleFormat::read(file, start, body)?),
             b"ds64" => long_length = body.get(8..16).and_then(|b| b.try_into().ok()).map(u64::from_le_bytes),
             b"data" => {
                 let place = format!("data chunk at byte {at}");
@@ -83,7 +83,7 @@ fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
 }
 
-impl Format {
+impl SampleFormat {
     /// Reads the body of a `fmt ` chunk, which lies at byte `at`.
     fn read(file: &str, at: usize, body: &[u8]) -> Result<Self, AudioError> {
         let place = format!("fmt chunk at byte {at}");
@@ -100,8 +100,8 @@ impl Format {
         // WAVE_FORMAT_EXTENSIBLE: the real tag opens the sub-format at byte 24.
         let tag = if tag == 0xfffe { u16_at(body, 24).unwrap_or(tag) } else { tag };
         let kind = match tag {
-            1 => Kind::Integer,
-            3 => Kind::Float,
+            1 => SampleKind::Integer,
+            3 => SampleKind::Float,
             _ => {
                 let name = match tag {
                     2 | 0x11 => " (ADPCM)",
@@ -116,10 +116,14 @@ impl Format {
         // Fewer bits than bytes hold are stored at their upper end: 12 bits read as 16.
         let width = usize::from(bits).div_ceil(8);
         match (kind, width) {
-            (Kind::Integer, 1..=4) => {}
-            (Kind::Float, 4 | 8) if bits.is_multiple_of(32) => {}
-            (Kind::Integer, _) => return unsupported(format!("{bits}-bit integers; 1 to 32 bits are read")),
-            (Kind::Float, _) => return unsupported(format!("{bits}-bit floats; 32 and 64 bits are read")),
+            (SampleKind::Integer, 1..=4) => {}
+            (SampleKind::Float, 4 | 8) if bits.is_multiple_of(32) => {}
+            (SampleKind::Integer, _) => {
+                return unsupported(format!("{bits}-bit integers; 1 to 32 bits are read"));
+            }
+            (SampleKind::Float, _) => {
+                return unsupported(format!("{bits}-bit floats; 32 and 64 bits are read"));
+            }
         }
         let corrupt = |problem: String| {
             let (file, place) = (file.into(), place.clone());
@@ -159,14 +163,16 @@ impl Format {
 }
 
 /// A stored sample on the scale of 16-bit integers.
-fn value(kind: Kind, bytes: &[u8]) -> f64 {
+fn value(kind: SampleKind, bytes: &[u8]) -> f64 {
     match (kind, bytes) {
-        (Kind::Integer, &[b]) => (f64::from(b) - 128.0) * 256.0,
-        (Kind::Integer, &[a, b]) => f64::from(i16::from_le_bytes([a, b])),
-        (Kind::Integer, &[a, b, c]) => f64::from(i32::from_le_bytes([0, a, b, c])) / 65_536.0,
-        (Kind::Integer, &[a, b, c, d]) => f64::from(i32::from_le_bytes([a, b, c, d])) / 65_536.0,
-        (Kind::Float, &[a, b, c, d]) => f64::from(f32::from_le_bytes([a, b, c, d])) * 32_768.0,
-        (Kind::Float, &[a, b, c, d, e, f, g, h]) => f64::from_le_bytes([a, b, c, d, e, f, g, h]) * 32_768.0,
-        _ => unreachable!("Format::read lets no other width pass"),
+        (SampleKind::Integer, &[b]) => (f64::from(b) - 128.0) * 256.0,
+        (SampleKind::Integer, &[a, b]) => f64::from(i16::from_le_bytes([a, b])),
+        (SampleKind::Integer, &[a, b, c]) => f64::from(i32::from_le_bytes([0, a, b, c])) / 65_536.0,
+        (SampleKind::Integer, &[a, b, c, d]) => f64::from(i32::from_le_bytes([a, b, c, d])) / 65_536.0,
+        (SampleKind::Float, &[a, b, c, d]) => f64::from(f32::from_le_bytes([a, b, c, d])) * 32_768.0,
+        (SampleKind::Float, &[a, b, c, d, e, f, g, h]) => {
+            f64::from_le_bytes([a, b, c, d, e, f, g, h]) * 32_768.0
+        }
+        _ => unreachable!("SampleFormat::read lets no other width pass"),
     }
 }

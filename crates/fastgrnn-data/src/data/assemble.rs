@@ -37,7 +37,7 @@ pub(crate) fn assemble(
     }
     let kind = match request.data.labels {
         LabelKind::Auto => train.kind,
-        asked => asked,
+        requested => requested,
     };
     let y = match &request.expect {
         // A model knows its classes: a part may lack some, or have one only.

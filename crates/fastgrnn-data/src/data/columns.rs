@@ -1,7 +1,7 @@
 //! What each column of a table is for: feature, label, group, id, or nothing.
 //!
 //! What the request names comes first. The rest is told from names and the first rows; a column
-//! that is left out or taken for something without being asked leaves a note.
+//! that is left out or interpreted without a request leaves a note.
 
 use std::collections::{HashMap, HashSet};
 
@@ -71,8 +71,8 @@ impl Columns {
         sample: &[ByteRecord],
         context: Context,
     ) -> Result<Self, DataError> {
-        let header = Header::of(first, sample, context.request);
-        let has_header = header != Header::None;
+        let header = FirstLine::of(first, sample, context.request);
+        let has_header = header != FirstLine::None;
         let names: Vec<String> = match has_header {
             true => first.iter().map(text).collect(),
             false => (0..first.len()).map(|i| i.to_string()).collect(),
@@ -88,7 +88,7 @@ impl Columns {
             lost_id: false,
             notes: Vec::new(),
         };
-        if header == Header::Mixed {
+        if header == FirstLine::Mixed {
             columns.notes.push(format!(
                 "the first row was taken as the header, though it has numbers in it: {}",
                 listed(&columns.names)
@@ -96,7 +96,7 @@ impl Columns {
         }
         let request = columns.as_the_model_reads(file, context.request)?;
         let context = Context { request: &request, ..context };
-        columns.assign_asked(file, context)?;
+        columns.assign_requested(file, context)?;
         columns.leave_out_counters_and_times(rows, context.request);
         columns.find_id(rows, context);
         columns.find_group(context.request);
@@ -145,36 +145,36 @@ impl Columns {
         self.roles.iter().filter(|&&r| r == role).count()
     }
 
-    /// The columns that `asked` means: one by name or number, or several by numbers such as `0-2`.
-    fn find(&self, file: &str, asked: &str) -> Result<std::ops::RangeInclusive<usize>, DataError> {
-        if let Some(i) = self.names.iter().position(|name| name == asked) {
+    /// The columns that `requested` names: one by name or number, or several by numbers such as `0-2`.
+    fn find(&self, file: &str, requested: &str) -> Result<std::ops::RangeInclusive<usize>, DataError> {
+        if let Some(i) = self.names.iter().position(|name| name == requested) {
             return Ok(i..=i);
         }
-        let (from, to) = asked.split_once('-').unwrap_or((asked, asked));
+        let (from, to) = requested.split_once('-').unwrap_or((requested, requested));
         match (from.trim().parse::<usize>(), to.trim().parse::<usize>()) {
             (Ok(from), Ok(to)) if from <= to && to < self.names.len() => Ok(from..=to),
             _ => Err(DataError::UnknownColumn {
                 file: file.into(),
-                column: asked.into(),
+                column: requested.into(),
                 known: listed(&self.names),
             }),
         }
     }
 
-    /// The one column that `asked` means.
-    fn find_one(&self, file: &str, key: &str, asked: &str) -> Result<usize, DataError> {
-        let found = self.find(file, asked)?;
+    /// The one column that `requested` names.
+    fn find_one(&self, file: &str, key: &str, requested: &str) -> Result<usize, DataError> {
+        let found = self.find(file, requested)?;
         match found.start() == found.end() {
             true => Ok(*found.start()),
             false => Err(DataError::Setting {
                 key: key.into(),
-                problem: format!("'{asked}' means several columns; name one"),
+                problem: format!("'{requested}' means several columns; name one"),
             }),
         }
     }
 
     /// Gives the columns that the request names their roles.
-    fn assign_asked(&mut self, file: &str, context: Context) -> Result<(), DataError> {
+    fn assign_requested(&mut self, file: &str, context: Context) -> Result<(), DataError> {
         let (request, inherited) = (context.request, context.request.inherited);
         for dropped in request.data.dropped_columns() {
             match self.find(file, dropped) {
@@ -198,11 +198,11 @@ impl Columns {
         }
         let labelled = context.labelled;
         let is_label_needed = labelled && context.class.is_none() && !inherited.label_col;
-        let asked = [
+        let requested = [
             ("group-col", &request.data.group_col, Role::Group, labelled && !inherited.group_col),
             ("label-col", &request.data.label_col, Role::Label, is_label_needed),
         ];
-        for (key, column, role, needed) in asked {
+        for (key, column, role, needed) in requested {
             let Some(column) = column.as_ref().filter(|_| !lacks_labels) else { continue };
             match self.find_one(file, key, column) {
                 Ok(i) => self.roles[i] = role,
@@ -351,18 +351,19 @@ impl Columns {
         Ok(())
     }
 
-    /// Settles which columns are features: all that are left, or those asked for, in that order.
+    /// Settles which columns are features: all that are left, or the requested ones in their order.
     fn order_features(&mut self, file: &str, request: &Request) -> Result<(), DataError> {
         if request.data.chosen_columns().is_empty() {
             let is_feature = |i: &usize| self.roles[*i] == Role::Feature;
             self.features = (0..self.names.len()).filter(is_feature).collect();
             return Ok(());
         }
-        for asked in request.data.chosen_columns() {
-            let found = match self.find(file, asked) {
+        for requested in request.data.chosen_columns() {
+            let found = match self.find(file, requested) {
                 Ok(found) => found,
                 Err(_) if request.inherited.columns && self.fits(&without_columns(request)) => {
-                    self.notes.push(format!("no column '{asked}' as in training: all columns were taken"));
+                    self.notes
+                        .push(format!("no column '{requested}' as in training: all columns were taken"));
                     return self.order_features(file, &without_columns(request));
                 }
                 Err(error) => return Err(error),
@@ -371,7 +372,7 @@ impl Columns {
                 if !matches!(self.roles[i], Role::Feature | Role::Unused) {
                     return Err(DataError::Setting {
                         key: "columns".into(),
-                        problem: format!("'{asked}' is already the label, group or id column"),
+                        problem: format!("'{requested}' is already the label, group or id column"),
                     });
                 }
                 if !self.features.contains(&i) {
@@ -423,20 +424,20 @@ fn without_columns(request: &Request) -> Request {
 
 /// Whether the first row names the columns.
 #[derive(Clone, Copy, PartialEq)]
-enum Header {
+enum FirstLine {
     None,
     Names,
     /// It does, though some of the names are numbers.
     Mixed,
 }
 
-impl Header {
-    /// A header holds a name that was asked for; or no number, and a name that we know or text above
+impl FirstLine {
+    /// A header holds a requested name; or no number, and a name that we know or text above
     /// a number; or it counts the columns. Text that comes again below it is no name.
     fn of(first: &ByteRecord, sample: &[ByteRecord], request: &Request) -> Self {
         let columns = [&request.data.id_col, &request.data.label_col, &request.data.group_col];
         let features = request.expect.iter().flat_map(|expect| expect.features.iter().flatten());
-        let asked: Vec<&String> = columns
+        let requested: Vec<&String> = columns
             .into_iter()
             .flatten()
             .chain(request.data.chosen_columns())
@@ -446,7 +447,7 @@ impl Header {
         let is_number = |cell: &[u8]| !cell.is_empty() && is_numeric(cell);
         let is_known =
             |cell: &[u8]| LABEL_NAMES.iter().any(|name| cell.eq_ignore_ascii_case(name.as_bytes()));
-        let is_asked = |cell: &[u8]| !is_numeric(cell) && asked.iter().any(|a| a.as_bytes() == cell);
+        let is_requested = |cell: &[u8]| !is_numeric(cell) && requested.iter().any(|a| a.as_bytes() == cell);
         let comes_again = |(i, cell): (usize, &[u8])| {
             !is_numeric(cell) && sample.iter().skip(1).any(|row| row.get(i) == Some(cell))
         };
@@ -458,7 +459,7 @@ impl Header {
                 }
         };
         let has_number = first.iter().any(is_number);
-        let named = first.iter().any(is_asked)
+        let named = first.iter().any(is_requested)
             || (!has_number
                 && !first.iter().enumerate().any(comes_again)
                 && (first.iter().any(is_known) || first.iter().enumerate().any(text_above_number)));

@@ -10,16 +10,16 @@ use csv::{ByteRecord, ReaderBuilder, Trim};
 use super::columns::{Columns, Role};
 use super::fields::{Context, number, text};
 use super::part::Part;
-use super::recordings::{Rows, label_kind};
+use super::recordings::{RecordingRows, label_kind};
 use super::{DataError, LabelKind, Request};
 
-/// Rows looked at before deciding what each column is.
+/// RecordingRows looked at before deciding what each column is.
 const SAMPLE: usize = 1000;
 
 /// A file as rows, before they become sequences.
-pub(crate) struct Table {
+pub(crate) struct CsvTable {
     file: String,
-    pub rows: Rows,
+    pub rows: RecordingRows,
     columns: Columns,
     /// Whether a row is a time step.
     steps: bool,
@@ -35,7 +35,7 @@ pub(crate) fn read(file: &str, bytes: &[u8], context: Context) -> Result<Part, D
 }
 
 /// Parses one file.
-pub(crate) fn table(file: &str, bytes: &[u8], context: Context) -> Result<Table, DataError> {
+pub(crate) fn table(file: &str, bytes: &[u8], context: Context) -> Result<CsvTable, DataError> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let separator = separator(bytes);
     let sample = sample(file, bytes, separator)?;
@@ -63,10 +63,10 @@ pub(crate) fn table(file: &str, bytes: &[u8], context: Context) -> Result<Table,
         return Err(DataError::Empty { file: file.into(), hint });
     }
     rows.class = context.class.map(str::to_string);
-    Ok(Table { file: file.into(), rows, columns, steps })
+    Ok(CsvTable { file: file.into(), rows, columns, steps })
 }
 
-impl Table {
+impl CsvTable {
     /// The names of the features, where the header names them and rows are time steps.
     pub fn features(&self) -> Option<Vec<String>> {
         let names = || self.columns.features.iter().map(|&i| self.columns.names[i].clone()).collect();
@@ -134,10 +134,10 @@ fn sample(file: &str, bytes: &[u8], separator: u8) -> Result<Vec<ByteRecord>, Da
 }
 
 /// Parses every row.
-fn parse(file: &str, bytes: &[u8], separator: u8, columns: &Columns) -> Result<Rows, DataError> {
+fn parse(file: &str, bytes: &[u8], separator: u8, columns: &Columns) -> Result<RecordingRows, DataError> {
     let find = |role| columns.roles.iter().position(|&r| r == role);
     let (label, group, id) = (find(Role::Label), find(Role::Group), find(Role::Id));
-    let mut rows = Rows::new(columns.features.len());
+    let mut rows = RecordingRows::new(columns.features.len());
     let mut reader = reader(bytes, separator);
     let mut record = ByteRecord::new();
     let mut first = true;

@@ -45,8 +45,8 @@ pub struct Examples {
     pub y: Labels,
     /// The group (subject, recording, …) of each, for splits that keep groups whole.
     pub group: Option<Vec<u32>>,
-    /// The recording each was cut from, when a window was asked for. Windows of one recording
-    /// overlap or touch, so no split may part them, whatever it is asked to do.
+    /// The recording that each was cut from, if there are windows. Windows of one recording overlap
+    /// or touch, so no split separates them.
     pub recording: Option<Vec<u32>>,
     /// What the source calls each, where it has ids or file names.
     pub ids: Option<Vec<String>>,

@@ -15,7 +15,7 @@ use super::recordings::label_kind;
 use super::{DataError, Request, csv};
 
 /// A table in a folder: where it is, and the class its folder names.
-struct Table {
+struct FolderTable {
     index: usize,
     class: Option<String>,
     is_test: bool,
@@ -66,9 +66,9 @@ pub(crate) fn read(
     let mut tables = Vec::new();
     for (path, &index) in paths.iter().zip(files) {
         let class = has_classes.then(|| path[inner].to_string());
-        tables.push(Table { index, class, is_test: has_parts && part_of(path) == Some(true) });
+        tables.push(FolderTable { index, class, is_test: has_parts && part_of(path) == Some(true) });
     }
-    let (test, train): (Vec<Table>, Vec<Table>) = tables.into_iter().partition(|t| t.is_test);
+    let (test, train): (Vec<FolderTable>, Vec<FolderTable>) = tables.into_iter().partition(|t| t.is_test);
     let train = join(tree, &train, request, labelled)?;
     let like = train.as_ref().map_or_else(|| request.clone(), |train| request_for_test_part(request, train));
     let test = join(tree, &test, &like, labelled)?;
@@ -114,7 +114,7 @@ fn refuse_lost_classes(
 /// Reads tables one after the other into one part; each is at least one recording of its own.
 fn join(
     tree: &mut Tree,
-    tables: &[Table],
+    tables: &[FolderTable],
     request: &Request,
     labelled: bool,
 ) -> Result<Option<Part>, DataError> {

@@ -87,7 +87,7 @@ pub(crate) fn labels(
     }
 }
 
-/// Turns rows of zeros and a single one into class numbers, unless values are asked for.
+/// Turns rows of zeros and a single one into class numbers, unless the request is for values.
 pub(crate) fn from_one_hot(part: &mut Part, kind: LabelKind) {
     let RawLabels::Number { width, values } = &part.y else { return };
     let one_hot = |row: &[f64]| {

@@ -181,7 +181,7 @@ fn open(path: &Path, request: &Request) -> Result<Tree, DataError> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Format {
+enum FileFormat {
     Ts,
     Npz,
     Npy,
@@ -189,14 +189,14 @@ enum Format {
     Csv,
 }
 
-fn format_of(name: &str) -> Option<Format> {
+fn format_of(name: &str) -> Option<FileFormat> {
     let lower = name.to_ascii_lowercase();
     match lower.rsplit('.').next() {
-        _ if idx::is_idx(&lower) => Some(Format::Idx),
-        Some("ts") => Some(Format::Ts),
-        Some("npz") => Some(Format::Npz),
-        Some("npy") => Some(Format::Npy),
-        Some("csv" | "tsv" | "txt" | "data") if lower.contains('.') => Some(Format::Csv),
+        _ if idx::is_idx(&lower) => Some(FileFormat::Idx),
+        Some("ts") => Some(FileFormat::Ts),
+        Some("npz") => Some(FileFormat::Npz),
+        Some("npy") => Some(FileFormat::Npy),
+        Some("csv" | "tsv" | "txt" | "data") if lower.contains('.') => Some(FileFormat::Csv),
         _ => None,
     }
 }
@@ -252,20 +252,20 @@ fn read_layout(tree: &mut Tree, request: &Request, labelled: bool) -> Result<Par
     if all.len() == 1 {
         return single(tree, all[0], request, labelled);
     }
-    if !of(Format::Idx).is_empty() {
+    if !of(FileFormat::Idx).is_empty() {
         request.check_no_columns(&tree.name)?;
-        return idx_pairs(tree, &of(Format::Idx), labelled);
+        return idx_pairs(tree, &of(FileFormat::Idx), labelled);
     }
-    for format in [Format::Ts, Format::Npz, Format::Csv] {
+    for format in [FileFormat::Ts, FileFormat::Npz, FileFormat::Csv] {
         if let Some(parts) = train_and_test(tree, &of(format), request, labelled)? {
             return Ok(parts);
         }
     }
-    if !of(Format::Npy).is_empty() {
+    if !of(FileFormat::Npy).is_empty() {
         request.check_no_columns(&tree.name)?;
-        return npy_files(tree, &of(Format::Npy));
+        return npy_files(tree, &of(FileFormat::Npy));
     }
-    let tables = of(Format::Csv);
+    let tables = of(FileFormat::Csv);
     if tables.len() == all.len() {
         return folder::read(tree, &tables, request, labelled);
     }
@@ -278,14 +278,14 @@ fn read_layout(tree: &mut Tree, request: &Request, labelled: bool) -> Result<Par
 fn single(tree: &mut Tree, index: usize, request: &Request, labelled: bool) -> Result<Parts, DataError> {
     let name = tree.files[index].name.clone();
     let bytes = tree.read(index)?;
-    if format_of(&name) != Some(Format::Csv) {
+    if format_of(&name) != Some(FileFormat::Csv) {
         request.check_no_columns(&name)?;
     }
     let train = match format_of(&name) {
-        Some(Format::Npz) => return npz::read(&name, &bytes, request.data.size_limit),
-        Some(Format::Ts) => ts::read(&name, &bytes, labelled)?,
-        Some(Format::Idx) => idx::part((&name, &bytes), None)?,
-        Some(Format::Npy) => {
+        Some(FileFormat::Npz) => return npz::read(&name, &bytes, request.data.size_limit),
+        Some(FileFormat::Ts) => ts::read(&name, &bytes, labelled)?,
+        Some(FileFormat::Idx) => idx::part((&name, &bytes), None)?,
+        Some(FileFormat::Npy) => {
             let array = npy::read(&name, &bytes)?;
             Part::new(&name, array.sequences()?, RawLabels::None)
         }
@@ -293,10 +293,10 @@ fn single(tree: &mut Tree, index: usize, request: &Request, labelled: bool) -> R
     };
     if labelled && train.y == RawLabels::None && !train.x.is_empty() {
         let hint = match format_of(&name) {
-            Some(Format::Npy) => {
+            Some(FileFormat::Npy) => {
                 "one NPY array has none; put x.npy and y.npy into a folder, or both into an .npz"
             }
-            Some(Format::Idx) => {
+            Some(FileFormat::Idx) => {
                 "no IDX file of labels lies beside it (…-labels-idx1-ubyte for …-images-idx3-ubyte)"
             }
             _ => "its header says that there are none",

@@ -36,13 +36,13 @@ pub(crate) struct Part {
     pub classes: Option<Vec<String>>,
     pub group: Option<Vec<String>>,
     pub recording: Option<Vec<u32>>,
-    /// Which of the sequences are for validation, where the source says so; ascending.
+    /// The sequences for validation if the source defines them, in ascending order.
     pub validation: Option<Vec<u32>>,
     /// Recordings of background noise, with the features of `x`.
     pub background: Option<Sequences>,
     /// How the features were made from audio, where they were.
     pub audio: Option<Spec>,
-    /// Whether the reader has cut the windows asked for.
+    /// Whether the reader has cut the requested windows.
     pub is_cut: bool,
     pub ids: Option<Vec<String>>,
     pub features: Option<Vec<String>>,
@@ -71,7 +71,7 @@ impl Part {
         }
     }
 
-    /// Cuts windows and re-blocks as asked.
+    /// Cuts windows and re-blocks as requested.
     pub fn shaped(mut self, request: &Request) -> Result<Self, DataError> {
         if let Some(i) = (0..self.x.len()).find(|&i| self.x.steps(i) == 0) {
             let hint = format!("sequence {i} has no time steps");
@@ -208,7 +208,7 @@ pub(crate) fn starts(steps: usize, window: usize, stride: usize) -> impl ExactSi
     (0..(steps + 1).saturating_sub(window)).step_by(stride)
 }
 
-/// The stride asked for, if windows of recordings of these many `steps` make sense and fit.
+/// The requested stride, if windows of recordings of these many `steps` make sense and fit.
 pub(crate) fn checked_stride(
     window: usize,
     steps: impl Iterator<Item = usize>,

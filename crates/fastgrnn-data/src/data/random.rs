@@ -68,7 +68,7 @@ impl RandomWalks {
 
 /// `random:N[,steps=T][,features=D][,classes=L][,seed=S]`
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Asked {
+struct RandomSpec {
     n: usize,
     steps: Option<usize>,
     features: Option<usize>,
@@ -80,14 +80,14 @@ fn wrong(source: &str, problem: impl Into<String>) -> DataError {
     DataError::RandomSource { source_name: source.to_owned(), problem: problem.into() }
 }
 
-impl Asked {
+impl RandomSpec {
     /// What `source` asks for, if it asks for random data.
     fn read(source: &str) -> Option<Result<Self, DataError>> {
         let mut words = source.strip_prefix(PREFIX)?.split(',');
         let n = words.next().unwrap_or_default();
         Some(count(source, "the number of sequences", n).and_then(|n| {
-            let asked = Self { n, ..Self::default() };
-            words.try_fold(asked, |asked, word| asked.with(source, word))
+            let requested = Self { n, ..Self::default() };
+            words.try_fold(requested, |requested, word| requested.with(source, word))
         }))
     }
 
@@ -113,11 +113,11 @@ impl Asked {
     fn shape(self, source: &str, expect: Option<&Expect>) -> Result<(usize, usize, Vec<String>), DataError> {
         let of_model = expect.map(|e| e.dim).filter(|&dim| dim > 0);
         let features = match (self.features, of_model) {
-            (Some(asked), Some(dim)) if asked != dim => {
-                let problem = format!("the model reads {dim} features, not {asked}; leave out features=");
+            (Some(requested), Some(dim)) if requested != dim => {
+                let problem = format!("the model reads {dim} features, not {requested}; leave out features=");
                 return Err(wrong(source, problem));
             }
-            (asked, of_model) => asked.or(of_model).ok_or_else(|| {
+            (requested, of_model) => requested.or(of_model).ok_or_else(|| {
                 let problem = "without a model the number of features is not known; \
                                give it, as in random:100,features=3,steps=50,classes=2";
                 wrong(source, problem)
@@ -130,11 +130,12 @@ impl Asked {
         let own = expect.map(|e| e.classes.as_slice()).unwrap_or_default();
         let classes = match (self.classes, expect) {
             (Some(1), _) => return Err(wrong(source, "1 class: a classifier needs at least two")),
-            (Some(asked), Some(_)) if asked != own.len() => {
-                let problem = format!("the model has {} classes, not {asked}; leave out classes=", own.len());
+            (Some(requested), Some(_)) if requested != own.len() => {
+                let problem =
+                    format!("the model has {} classes, not {requested}; leave out classes=", own.len());
                 return Err(wrong(source, problem));
             }
-            (Some(asked), None) => (0..asked).map(|i| format!("class{i}")).collect(),
+            (Some(requested), None) => (0..requested).map(|i| format!("class{i}")).collect(),
             _ => own.to_vec(),
         };
         Ok((steps, features, classes))
@@ -150,17 +151,17 @@ fn count(source: &str, what: &str, value: &str) -> Result<usize, DataError> {
 
 /// The random data that `request` asks for, if it does.
 pub(super) fn load(request: &Request) -> Option<Result<Dataset, DataError>> {
-    Some(Asked::read(&request.source)?.and_then(|asked| {
+    Some(RandomSpec::read(&request.source)?.and_then(|requested| {
         request.check_no_columns("random data")?;
-        draw(asked, request)
+        draw(requested, request)
     }))
 }
 
 /// The same without labels.
 pub(super) fn load_unlabelled(source: &str, request: &Request) -> Option<Result<Unlabelled, DataError>> {
-    let asked = Asked::read(source)?;
+    let requested = RandomSpec::read(source)?;
     let request = Request { source: source.to_owned(), ..request.clone() };
-    Some(asked.and_then(|asked| draw(asked, &request)).map(|data| Unlabelled {
+    Some(requested.and_then(|requested| draw(requested, &request)).map(|data| Unlabelled {
         ids: (0..data.train.len()).map(|i| i.to_string()).collect(),
         x: data.train.x,
         features: data.features,
@@ -168,10 +169,10 @@ pub(super) fn load_unlabelled(source: &str, request: &Request) -> Option<Result<
     }))
 }
 
-fn draw(asked: Asked, request: &Request) -> Result<Dataset, DataError> {
+fn draw(requested: RandomSpec, request: &Request) -> Result<Dataset, DataError> {
     let (source, expect) = (&request.source, request.expect.as_ref());
-    let (steps, features, classes) = asked.shape(source, expect)?;
-    let bytes = [asked.n, steps, features].iter().fold(4u64, |b, &k| b.saturating_mul(k as u64));
+    let (steps, features, classes) = requested.shape(source, expect)?;
+    let bytes = [requested.n, steps, features].iter().fold(4u64, |b, &k| b.saturating_mul(k as u64));
     if bytes > request.data.size_limit {
         return Err(DataError::TooLarge { file: source.clone(), limit: request.data.size_limit });
     }
@@ -180,7 +181,7 @@ fn draw(asked: Asked, request: &Request) -> Result<Dataset, DataError> {
         known.unwrap_or_else(|| vec![otherwise; features])
     };
     let walks = RandomWalks {
-        seed: asked.seed,
+        seed: requested.seed,
         mean: of_model(&|e| e.mean.clone(), 0.0),
         spread: of_model(&|e| e.spread.clone(), 1.0),
     };
@@ -190,10 +191,10 @@ fn draw(asked: Asked, request: &Request) -> Result<Dataset, DataError> {
             return Err(DataError::NoLabels { file: source.clone(), hint: hint.into() });
         }
         0 => Labels::None,
-        classes_len => Labels::Class { index: walks.labels(asked.n, classes_len), names: classes },
+        classes_len => Labels::Class { index: walks.labels(requested.n, classes_len), names: classes },
     };
-    let note = format!("{} random sequences of {steps} steps, seed {}", asked.n, asked.seed);
-    Ok(Dataset::new(source.clone(), Examples::new(walks.sequences(asked.n, steps), y))
+    let note = format!("{} random sequences of {steps} steps, seed {}", requested.n, requested.seed);
+    Ok(Dataset::new(source.clone(), Examples::new(walks.sequences(requested.n, steps), y))
         .with_features(expect.and_then(|e| e.features.clone()))
         .with_notes(vec![note]))
 }

@@ -39,7 +39,7 @@ impl Interner {
 }
 
 /// A table: numbers, and for each row its label, group and id where there are such columns.
-pub(crate) struct Rows {
+pub(crate) struct RecordingRows {
     width: usize,
     pub values: Vec<f32>,
     pub lines: Vec<u64>,
@@ -50,7 +50,7 @@ pub(crate) struct Rows {
     pub class: Option<String>,
 }
 
-impl Rows {
+impl RecordingRows {
     pub fn new(width: usize) -> Self {
         Self {
             width,
@@ -234,7 +234,7 @@ impl Rows {
 
 /// Whether the labels of rows are classes or values, decided for a whole data set before windows are
 /// cut: a window of values takes their mean. Says so if whole numbers are taken as values.
-pub(crate) fn label_kind(tables: &[&Rows], request: &Request) -> (LabelKind, Option<String>) {
+pub(crate) fn label_kind(tables: &[&RecordingRows], request: &Request) -> (LabelKind, Option<String>) {
     let (Some(window), LabelKind::Auto) = (request.data.window, request.data.labels) else {
         return (request.data.labels, None);
     };

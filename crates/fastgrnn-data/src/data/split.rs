@@ -2,7 +2,7 @@
 //!
 //! Stratified: a fraction of every class at random. By group: whole groups (subjects, devices), so
 //! that validation sees none of the people trained on. Windows cut from one recording overlap or
-//! touch; a split never parts them, whatever it was asked for.
+//! touch; a split never separates them.
 //!
 //! ```
 //! use fastgrnn_data::data::{Examples, Labels, Sequences, SplitBy, validation_split};
@@ -102,7 +102,7 @@ fn share(n: usize, fraction: f64) -> usize {
 }
 
 /// Chooses whole units for validation: the best of several draws, by classes missing from training,
-/// then classes missing from validation, then distance from the fraction asked for.
+/// then classes missing from validation, then distance from the requested fraction.
 fn whole_units(examples: &Examples, units: &[u32], fraction: f64, seed: u64) -> Result<Vec<bool>, DataError> {
     let class = classes(examples);
     let n_classes = examples.classes().max(1);

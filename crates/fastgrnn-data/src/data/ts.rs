@@ -10,7 +10,7 @@ use super::part::RawLabels;
 use super::{DataError, LabelKind, Sequences};
 
 #[derive(Default)]
-struct Header {
+struct TsHeader {
     dimensions: Option<usize>,
     univariate: bool,
     equal_length: bool,
@@ -25,7 +25,7 @@ pub(crate) fn read(file: &str, bytes: &[u8], labelled: bool) -> Result<Part, Dat
     let corrupt = |place: String, problem: String| DataError::Corrupt { file: file.into(), place, problem };
     let text = std::str::from_utf8(bytes)
         .map_err(|e| corrupt(format!("byte {}", e.valid_up_to()), "not UTF-8 text".into()))?;
-    let mut header = Header::default();
+    let mut header = TsHeader::default();
     let mut lines = text.trim_start_matches('\u{feff}').lines().enumerate();
     let mut in_data = false;
     for (i, line) in lines.by_ref() {
@@ -50,7 +50,7 @@ pub(crate) fn read(file: &str, bytes: &[u8], labelled: bool) -> Result<Part, Dat
         return Err(corrupt("end".into(), "no @data line; is this a .ts file, and whole?".into()));
     }
     let has_label = header.has_class || header.has_target;
-    let mut rows = Rows { file, header: &header, x: None, row: Vec::new() };
+    let mut rows = TsRows { file, header: &header, x: None, row: Vec::new() };
     let mut labels = Vec::new();
     for (i, line) in lines {
         let line = line.trim();
@@ -96,7 +96,7 @@ pub(crate) fn read(file: &str, bytes: &[u8], labelled: bool) -> Result<Part, Dat
     Ok(part)
 }
 
-impl Header {
+impl TsHeader {
     fn take(&mut self, directive: &str) -> Result<(), String> {
         let mut words = directive.split_whitespace();
         let key = words.next().unwrap_or_default().to_ascii_lowercase();
@@ -127,14 +127,14 @@ impl Header {
     }
 }
 
-struct Rows<'a> {
+struct TsRows<'a> {
     file: &'a str,
-    header: &'a Header,
+    header: &'a TsHeader,
     x: Option<Sequences>,
     row: Vec<f32>,
 }
 
-impl Rows<'_> {
+impl TsRows<'_> {
     /// Reads one sequence and returns its label.
     fn push<'l>(&mut self, line_number: usize, line: &'l str, has_label: bool) -> Result<&'l str, DataError> {
         let corrupt = |problem: String| DataError::Corrupt {

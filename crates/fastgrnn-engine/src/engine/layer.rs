@@ -39,7 +39,7 @@ impl Steps {
 
 /// A layer's buffers for one tile.
 #[derive(Default)]
-pub(super) struct LayerSpace {
+pub(super) struct LayerWorkspace {
     /// States, from the initial one: `[T + 1][row][width]`.
     pub(super) h: Buffer,
     /// The LSTM's cell states.
@@ -78,7 +78,7 @@ pub(super) struct Layer<'a, S> {
 
 impl<S: Simd> Layer<'_, S> {
     /// Sizes `space` for the tile and clears the initial state.
-    pub(super) fn prepare(plan: &LayerPlan, steps: &Steps, space: &mut LayerSpace, training: bool) {
+    pub(super) fn prepare(plan: &LayerPlan, steps: &Steps, space: &mut LayerWorkspace, training: bool) {
         let (rows, total) = (steps.rows, steps.rows * steps.active.len());
         let saved_steps = if training { total } else { rows };
         let state = (total + rows) * plan.width;
@@ -122,9 +122,9 @@ impl<S: Simd> Layer<'_, S> {
     }
 
     /// Computes all states; what backward needs is kept only when `training`.
-    pub(super) fn forward(&self, space: &mut LayerSpace, training: bool) {
+    pub(super) fn forward(&self, space: &mut LayerWorkspace, training: bool) {
         let Self { s, plan, weights, steps, input } = self;
-        let LayerSpace { h, c, wx, uh, saved, pre, .. } = space;
+        let LayerWorkspace { h, c, wx, uh, saved, pre, .. } = space;
         let rows = steps.rows;
         if plan.w.evaluation == Evaluation::Factored {
             steps.for_runs(|t, n| {
@@ -203,7 +203,13 @@ impl<S: Simd> Layer<'_, S> {
     /// Adds the parameters' gradients to `grads`, given the gradient of the last states in
     /// `space.dh` and, where it is not empty, of every state in `dout`; writes the input's to `dx`
     /// (rows as in the input).
-    pub(super) fn backward(&self, space: &mut LayerSpace, dout: &[f32], dx: &mut [f32], grads: &mut [f32]) {
+    pub(super) fn backward(
+        &self,
+        space: &mut LayerWorkspace,
+        dout: &[f32],
+        dx: &mut [f32],
+        grads: &mut [f32],
+    ) {
         let Self { s, plan, weights, steps, input } = self;
         let rows = steps.rows;
         let pre_width = plan.pre_width();
@@ -213,7 +219,7 @@ impl<S: Simd> Layer<'_, S> {
         for (t, &n) in steps.active.iter().enumerate().rev() {
             // Full steps of a chunk share a product; a step with fewer rows has one of its own.
             let slot = if n == rows { t % CHUNK } else { 0 };
-            let LayerSpace { h, c, uh, saved, dpre, duh, dwx, dh, dc, .. } = space;
+            let LayerWorkspace { h, c, uh, saved, dpre, duh, dwx, dh, dc, .. } = space;
             let state = t * rows * plan.width;
             if !dout.is_empty() {
                 add(&mut dh[..n * plan.width], &dout[state..state + n * plan.width]);
@@ -362,7 +368,7 @@ impl<S: Simd> Layer<'_, S> {
     }
 
     /// Adds the weight gradients of `n` rows from step `t` on, which `dpre` holds from its start.
-    fn weight_gradients(&self, space: &LayerSpace, t: usize, n: usize, grads: &mut [f32]) {
+    fn weight_gradients(&self, space: &LayerWorkspace, t: usize, n: usize, grads: &mut [f32]) {
         let Self { s, plan, steps, input, .. } = self;
         let first = t * steps.rows;
         let h = Segment { a: &space.h[first * plan.width..], stride: plan.width, k: plan.hidden };
@@ -419,7 +425,7 @@ impl<S: Simd> Layer<'_, S> {
     }
 
     /// From the gradient of `wx`: that of W's second factor, and of the input where it is wanted.
-    fn input_gradients(&self, space: &LayerSpace, dx: &mut [f32], grads: &mut [f32]) {
+    fn input_gradients(&self, space: &LayerWorkspace, dx: &mut [f32], grads: &mut [f32]) {
         let Self { s, plan, weights, steps, input } = self;
         let width = plan.w.width;
         steps.for_runs(|t, n| {

@@ -40,7 +40,7 @@ use plan::Plan;
 use pool::{Job, Pool};
 use std::sync::{Arc, Mutex, RwLock};
 use std::time::Duration;
-use tile::{Space, Tile, TileOut};
+use tile::{SequenceTile, TileOut, Workspace};
 use weights::Weights;
 
 /// The instruction sets the engine has kernels for.
@@ -116,7 +116,7 @@ impl Engine {
         net.check()?;
         let isa = best_isa();
         let backend =
-            backend(net, threads, isa).unwrap_or_else(|| Box::new(Typed::new(Portable, net, threads)));
+            backend(net, threads, isa).unwrap_or_else(|| Box::new(CpuBackend::new(Portable, net, threads)));
         Ok(Self { backend, isa })
     }
 
@@ -205,7 +205,7 @@ fn length(what: &'static str, found: usize, expected: usize) -> Result<(), Engin
 }
 
 fn backend(net: &Network, threads: usize, isa: Isa) -> Option<Box<dyn Backend>> {
-    with_isa!(isa, s => Box::new(Typed::new(s, net, threads)) as Box<dyn Backend>)
+    with_isa!(isa, s => Box::new(CpuBackend::new(s, net, threads)) as Box<dyn Backend>)
 }
 
 /// The engine with its instruction set hidden; arguments are checked.
@@ -223,7 +223,7 @@ struct Shared<S> {
     /// One for each tile.
     outs: RwLock<Vec<Mutex<TileOut>>>,
     /// One for each worker.
-    spaces: Vec<Mutex<Space>>,
+    spaces: Vec<Mutex<Workspace>>,
 }
 
 /// What is to be computed.
@@ -234,7 +234,7 @@ struct Task {
     training: Option<(Loss, f64)>,
 }
 
-struct Typed<S> {
+struct CpuBackend<S> {
     shared: Arc<Shared<S>>,
     pool: Pool,
     job: Job,
@@ -244,7 +244,7 @@ struct Typed<S> {
 
 const LOCKED: &str = "a task that panicked is never continued";
 
-impl<S: Simd> Typed<S> {
+impl<S: Simd> CpuBackend<S> {
     fn new(s: S, net: &Network, threads: usize) -> Self {
         let pool = Pool::new(threads.max(1));
         let plan = Plan::new::<S>(net);
@@ -288,7 +288,7 @@ impl<S: Simd> Shared<S> {
         let outs = self.outs.read().expect(LOCKED);
         let mut out = outs[tile].lock().expect(LOCKED);
         let mut space = self.spaces[worker].lock().expect(LOCKED);
-        let tile = Tile {
+        let tile = SequenceTile {
             s: self.s,
             plan: &self.plan,
             weights: &task.weights,
@@ -300,7 +300,7 @@ impl<S: Simd> Shared<S> {
     }
 }
 
-impl<S: Simd> Backend for Typed<S> {
+impl<S: Simd> Backend for CpuBackend<S> {
     fn plan(&self) -> &Plan {
         &self.shared.plan
     }

@@ -28,7 +28,7 @@ struct Current {
 }
 
 #[derive(Default)]
-struct Shared {
+struct PoolState {
     current: Mutex<Current>,
     /// Counts jobs, so that a waiting worker sees a new one without taking the lock.
     generation: AtomicUsize,
@@ -42,11 +42,11 @@ struct Shared {
 
 /// The calling thread and `threads − 1` workers.
 pub(super) struct Pool {
-    shared: Arc<Shared>,
+    shared: Arc<PoolState>,
     workers: Vec<JoinHandle<()>>,
 }
 
-fn lock(shared: &Shared) -> MutexGuard<'_, Current> {
+fn lock(shared: &PoolState) -> MutexGuard<'_, Current> {
     shared.current.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
@@ -68,7 +68,7 @@ fn spin(ready: impl Fn() -> bool) -> bool {
 
 impl Pool {
     pub(super) fn new(threads: usize) -> Self {
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(PoolState::default());
         let workers = (1..threads)
             .map_while(|number| {
                 let shared = Arc::clone(&shared);
@@ -121,7 +121,7 @@ impl Pool {
     }
 }
 
-fn take_tasks(shared: &Shared, job: &Job, tasks: usize, worker: usize) {
+fn take_tasks(shared: &PoolState, job: &Job, tasks: usize, worker: usize) {
     let _flush = FlushDenormals::start();
     loop {
         let task = shared.next_task.fetch_add(1, Ordering::Relaxed);
@@ -134,7 +134,7 @@ fn take_tasks(shared: &Shared, job: &Job, tasks: usize, worker: usize) {
     }
 }
 
-fn work(shared: &Shared, number: usize) {
+fn work(shared: &PoolState, number: usize) {
     let mut seen = 0;
     loop {
         spin(|| shared.generation.load(Ordering::Acquire) != seen);

@@ -1,6 +1,6 @@
 //! A tile: some sequences of a batch, taken through the whole network by one worker.
 
-use super::layer::{Input, Layer, LayerSpace, Steps};
+use super::layer::{Input, Layer, LayerWorkspace, Steps};
 use super::loss;
 use super::plan::{HeadPlan, Plan};
 use super::weights::{HeadWeights, Weights};
@@ -38,7 +38,7 @@ pub(super) struct TileOut {
 
 /// A worker's buffers.
 #[derive(Default)]
-pub(super) struct Space {
+pub(super) struct Workspace {
     steps: Steps,
     /// Index in the batch of each row, longest sequence first.
     order: Vec<usize>,
@@ -46,7 +46,7 @@ pub(super) struct Space {
     who: Vec<usize>,
     /// The data, `[t][row][feature]`.
     x: Buffer,
-    layers: Vec<LayerSpace>,
+    layers: Vec<LayerWorkspace>,
     /// Gradient of every state of the layer above and of the one below.
     dout: Buffer,
     dx: Buffer,
@@ -71,7 +71,7 @@ impl Reading {
 }
 
 /// A tile at work.
-pub(super) struct Tile<'a, S> {
+pub(super) struct SequenceTile<'a, S> {
     pub(super) s: S,
     pub(super) plan: &'a Plan,
     pub(super) weights: &'a Weights,
@@ -81,9 +81,9 @@ pub(super) struct Tile<'a, S> {
     pub(super) training: Option<(Loss, f64)>,
 }
 
-impl<S: Simd> Tile<'_, S> {
+impl<S: Simd> SequenceTile<'_, S> {
     /// Computes scores, and loss and gradients if training.
-    pub(super) fn run(&self, space: &mut Space, out: &mut TileOut) {
+    pub(super) fn run(&self, space: &mut Workspace, out: &mut TileOut) {
         self.gather(space);
         self.forward(space);
         let rows = match self.plan.net.readout {
@@ -112,8 +112,8 @@ impl<S: Simd> Tile<'_, S> {
     }
 
     /// Sorts the rows by length and copies the data time-major.
-    fn gather(&self, space: &mut Space) {
-        let Space { steps, order, x, layers, .. } = space;
+    fn gather(&self, space: &mut Workspace) {
+        let Workspace { steps, order, x, layers, .. } = space;
         let (batch, dim, rows) = (self.batch, self.batch.dim(), self.sequences.len());
         order.clear();
         order.extend(self.sequences.clone());
@@ -136,7 +136,7 @@ impl<S: Simd> Tile<'_, S> {
                 x[at..at + dim].copy_from_slice(step);
             }
         }
-        layers.resize_with(self.plan.layers.len(), LayerSpace::default);
+        layers.resize_with(self.plan.layers.len(), LayerWorkspace::default);
         let states: usize = self.plan.layers.iter().map(|l| l.hidden).sum();
         let mut first = 0;
         for (plan, layer) in self.plan.layers.iter().zip(layers) {
@@ -151,8 +151,8 @@ impl<S: Simd> Tile<'_, S> {
         }
     }
 
-    fn forward(&self, space: &mut Space) {
-        let Space { steps, x, layers, .. } = space;
+    fn forward(&self, space: &mut Workspace) {
+        let Workspace { steps, x, layers, .. } = space;
         let training = self.training.is_some();
         for i in 0..layers.len() {
             let (below, this) = layers.split_at_mut(i);
@@ -166,7 +166,7 @@ impl<S: Simd> Tile<'_, S> {
     }
 
     /// What the layer above `below` reads: the data, or the states of the layer under it.
-    fn input<'b>(&self, x: &'b [f32], below: &'b [LayerSpace], steps: &Steps) -> Input<'b> {
+    fn input<'b>(&self, x: &'b [f32], below: &'b [LayerWorkspace], steps: &Steps) -> Input<'b> {
         match below.last() {
             None => Input { x, stride: self.batch.dim() },
             Some(layer) => {
@@ -178,8 +178,8 @@ impl<S: Simd> Tile<'_, S> {
 
     /// Scores and, if training, losses and the states' gradients; says whether these are in
     /// `space.dout` (of every state) rather than in the last layer's `dh`.
-    fn readout(&self, space: &mut Space, out: &mut TileOut) -> bool {
-        let Space { steps, order, who, layers, dout, last, scores, .. } = space;
+    fn readout(&self, space: &mut Workspace, out: &mut TileOut) -> bool {
+        let Workspace { steps, order, who, layers, dout, last, scores, .. } = space;
         let (rows, width) = (steps.rows, self.plan.layers[layers.len() - 1].width);
         let top = layers.last_mut().expect("a network has a layer");
         match self.plan.net.readout {
@@ -307,8 +307,8 @@ impl<S: Simd> Tile<'_, S> {
         }
     }
 
-    fn backward(&self, space: &mut Space, mut every_state: bool, out: &mut TileOut) {
-        let Space { steps, x, layers, dout, dx, .. } = space;
+    fn backward(&self, space: &mut Workspace, mut every_state: bool, out: &mut TileOut) {
+        let Workspace { steps, x, layers, dout, dx, .. } = space;
         for i in (0..layers.len()).rev() {
             let (below, this) = layers.split_at_mut(i);
             let input = self.input(x, below, steps);

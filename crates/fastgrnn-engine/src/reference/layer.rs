@@ -5,7 +5,7 @@ use crate::cells::{self, Memory, Place, Pointwise, Unit, places};
 use fastgrnn_core::cells::Cell;
 
 /// A cell and where its parameters lie.
-pub(super) struct Layer<'a> {
+pub(super) struct ReferenceLayer<'a> {
     cell: &'a Cell,
     w: Linear,
     u: Linear,
@@ -14,11 +14,11 @@ pub(super) struct Layer<'a> {
 
 /// What a forward pass over one sequence leaves for the way back.
 pub(super) struct Pass {
-    steps: Vec<Step>,
+    steps: Vec<ReferenceStep>,
     pub(super) kink_margin: f64,
 }
 
-struct Step {
+struct ReferenceStep {
     x: Vec<f64>,
     units: Vec<Unit>,
     next: Vec<f64>,
@@ -31,7 +31,7 @@ impl Pass {
     }
 }
 
-impl<'a> Layer<'a> {
+impl<'a> ReferenceLayer<'a> {
     /// The layer whose parameters begin at `*offset`; moves `*offset` past them.
     pub(super) fn new(cell: &'a Cell, offset: &mut usize) -> Self {
         let w = Linear::next(offset, &cell.w());
@@ -58,7 +58,7 @@ impl<'a> Layer<'a> {
                 .enumerate()
                 .map(|(k, unit)| cells::step(self.cell.kind, &pointwise, k, unit))
                 .collect();
-            steps.push(Step { x, units, next: memory.iter().map(|m| m.h).collect() });
+            steps.push(ReferenceStep { x, units, next: memory.iter().map(|m| m.h).collect() });
         }
         Pass { steps, kink_margin: pointwise.kink_margin() }
     }

@@ -33,7 +33,7 @@ use fastgrnn_core::batch::Batch;
 use fastgrnn_core::cells::CellKind;
 use fastgrnn_core::net::Loss;
 use fastgrnn_core::net::{Network, Readout};
-use layer::Layer;
+use layer::ReferenceLayer;
 use linear::Linear;
 
 /// The scores of each readout row, `rows × outputs`.
@@ -121,7 +121,7 @@ pub fn step(kind: CellKind, parameters: &dyn Parameters, unit_index: usize, unit
 /// Where each layer and the head find their parameters.
 struct Model<'a> {
     net: &'a Network,
-    layers: Vec<Layer<'a>>,
+    layers: Vec<ReferenceLayer<'a>>,
     head: Linear,
     head_bias: usize,
 }
@@ -131,7 +131,7 @@ impl<'a> Model<'a> {
         let layout = net.layout();
         let start = |name: &str| layout.view(name).expect("the layout has a head").offset;
         let mut offset = 0;
-        let layers = net.layers.iter().map(|cell| Layer::new(cell, &mut offset)).collect();
+        let layers = net.layers.iter().map(|cell| ReferenceLayer::new(cell, &mut offset)).collect();
         let head = Linear::full(start("head.w"), net.outputs, net.hidden());
         Self { net, layers, head, head_bias: start("head.b") }
     }

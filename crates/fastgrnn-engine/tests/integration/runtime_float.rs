@@ -15,15 +15,15 @@ fn scores(net: &Network, params: &[f32], batch: &Batch) -> Vec<f32> {
     let mut rest = params;
     let mut layers = Vec::new();
     for cell in &net.layers {
-        let (layer, after) = float::Layer::new(&cell.into(), rest).unwrap();
+        let (layer, after) = float::FloatLayer::new(&cell.into(), rest).unwrap();
         layers.push(layer);
         rest = after;
     }
     let (head, rest) = float::Head::new(net.outputs, net.hidden(), rest).unwrap();
     assert!(rest.is_empty());
     let last = layers[layers.len() - 1];
-    let state_len: usize = layers.iter().map(float::Layer::state_len).sum();
-    let scratch_len = layers.iter().map(float::Layer::scratch_len).max().unwrap();
+    let state_len: usize = layers.iter().map(float::FloatLayer::state_len).sum();
+    let scratch_len = layers.iter().map(float::FloatLayer::scratch_len).max().unwrap();
     let mut scratch = vec![f32::NAN; scratch_len];
     let mut scores = vec![0.0; batch.len() * net.outputs];
     for (i, scores) in scores.chunks_mut(net.outputs).enumerate() {
@@ -102,9 +102,9 @@ fn folded_steps_equal_the_reference_for_every_scalar_mode() {
 fn buffers_that_are_too_short_are_named() {
     let cell = float::Shape::new(CellKind::Gru, 2, 3);
     let params = [0.0; 57];
-    let error = float::Layer::new(&cell, &params[..50]).unwrap_err();
+    let error = float::FloatLayer::new(&cell, &params[..50]).unwrap_err();
     assert_eq!(error.what, "the parameters");
-    let (layer, rest) = float::Layer::new(&cell, &params).unwrap();
+    let (layer, rest) = float::FloatLayer::new(&cell, &params).unwrap();
     assert!(rest.is_empty());
     let mut scratch = vec![0.0; layer.scratch_len()];
     let error = layer.step(&mut [0.0; 2], &[0.0; 2], &mut scratch).unwrap_err();

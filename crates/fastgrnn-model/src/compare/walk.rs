@@ -45,13 +45,13 @@ fn float_states(model: &Model, x: &Sequences, i: usize) -> Result<Vec<f32>, Data
     let mut initial = batch.initial.iter();
     for cell in &model.network.layers {
         let (layer, after) =
-            float::Layer::new(&cell.into(), rest).expect("a model has the parameters of its network");
+            float::FloatLayer::new(&cell.into(), rest).expect("a model has the parameters of its network");
         let start = (0..cell.hidden).map(|_| initial.next().copied().unwrap_or(0.0));
         state.extend(start.chain(std::iter::repeat_n(0.0, layer.state_len() - cell.hidden)));
         layers.push(layer);
         rest = after;
     }
-    let mut scratch = vec![0.0; layers.iter().map(float::Layer::scratch_len).max().unwrap_or(0)];
+    let mut scratch = vec![0.0; layers.iter().map(float::FloatLayer::scratch_len).max().unwrap_or(0)];
     let mut all = Vec::with_capacity(x.steps(i) * state.len());
     for row in batch.sequence(0).chunks_exact(x.dim()) {
         float::step_layers(&layers, &mut state, row, &mut scratch)
@@ -66,10 +66,10 @@ fn integer_states(integer: &IntegerModel, x: &Sequences, i: usize) -> Vec<f32> {
     let (mut memory, mut scratch) = (vec![0; view.memory_len()], vec![0; view.scratch_len()]);
     let (mut counts, mut all) = (Vec::new(), Vec::new());
     integer.counts(x.get(i), &mut counts);
-    let asked = "the buffers have the lengths that the model asks for";
-    let mut state = view.start(&mut memory, &mut scratch).expect(asked);
+    let sized = "the buffers have the lengths that the model needs";
+    let mut state = view.start(&mut memory, &mut scratch).expect(sized);
     for row in counts.chunks_exact(view.inputs()) {
-        view.step(&mut state, row).expect(asked);
+        view.step(&mut state, row).expect(sized);
         for (k, layer) in integer.network.layers.iter().enumerate() {
             let (h, c) = view.layer_state(&state, k).split_at(layer.cell.hidden);
             for (words, bits) in [(h, layer.shifts.state), (c, layer.shifts.memory)] {

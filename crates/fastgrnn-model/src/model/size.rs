@@ -89,8 +89,8 @@ impl Model {
         let mut rest = &self.params[..];
         let (mut states, mut scratch) = (0, 0);
         for cell in &self.network.layers {
-            let (layer, after) =
-                float::Layer::new(&cell.into(), rest).expect("a model has the parameters of its network");
+            let (layer, after) = float::FloatLayer::new(&cell.into(), rest)
+                .expect("a model has the parameters of its network");
             states += layer.state_len();
             scratch = scratch.max(layer.scratch_len());
             rest = after;

@@ -129,7 +129,7 @@ pub(super) fn calibrate(model: &Model, x: &Sequences, indices: &[u32]) -> Result
 
 /// The float runtime on a model's parameters, watching intermediate values.
 struct Run<'a> {
-    layers: Vec<float::Layer<'a>>,
+    layers: Vec<float::FloatLayer<'a>>,
     parts: Vec<Inner<'a>>,
     state: Vec<f32>,
     scratch: Vec<f32>,
@@ -159,7 +159,7 @@ impl<'a> Run<'a> {
         let mut rest = &model.params[..];
         let (mut layers, mut parts) = (Vec::new(), Vec::new());
         for (i, cell) in model.network.layers.iter().enumerate() {
-            let (layer, after) = float::Layer::new(&cell.into(), rest)
+            let (layer, after) = float::FloatLayer::new(&cell.into(), rest)
                 .expect("a model has as many parameters as its network needs");
             layers.push(layer);
             rest = after;
@@ -167,8 +167,8 @@ impl<'a> Run<'a> {
             let recurrent_bias = cell.kind.declaration().recurrent_bias().map(|name| of(i, name));
             parts.push(Inner { cell, w2: of(i, "w2"), u2: of(i, "u2"), u1, recurrent_bias });
         }
-        let state = vec![0.0; layers.iter().map(float::Layer::state_len).sum()];
-        let scratch = vec![0.0; layers.iter().map(float::Layer::scratch_len).max().unwrap_or(0)];
+        let state = vec![0.0; layers.iter().map(float::FloatLayer::state_len).sum()];
+        let scratch = vec![0.0; layers.iter().map(float::FloatLayer::scratch_len).max().unwrap_or(0)];
         Self { layers, parts, state, scratch, joined: false }
     }
 

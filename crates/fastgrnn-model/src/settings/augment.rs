@@ -23,12 +23,12 @@ macro_rules! augmentations {
         /// The table of a file.
         #[derive(Default, Deserialize)]
         #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-        struct Table {
+        struct AugmentTable {
             $($name: $kind,)+
         }
 
-        impl From<Table> for AugmentSetting {
-            fn from(table: Table) -> Self {
+        impl From<AugmentTable> for AugmentSetting {
+            fn from(table: AugmentTable) -> Self {
                 Self { $($name: table.$name,)+ }
             }
         }
@@ -169,7 +169,7 @@ impl<'de> Deserialize<'de> for AugmentSetting {
             }
 
             fn visit_map<A: serde::de::MapAccess<'de>>(self, map: A) -> Result<AugmentSetting, A::Error> {
-                Table::deserialize(serde::de::value::MapAccessDeserializer::new(map))
+                AugmentTable::deserialize(serde::de::value::MapAccessDeserializer::new(map))
                     .map(AugmentSetting::from)
             }
         }

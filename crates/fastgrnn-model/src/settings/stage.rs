@@ -136,7 +136,7 @@ impl Stages {
 }
 
 impl Stage {
-    fn new(kind: &str, share: &str, options: Options) -> Result<Self, InvalidSetting> {
+    fn new(kind: &str, share: &str, options: StageOptions) -> Result<Self, InvalidSetting> {
         let share_of = || -> Option<f64> {
             match share.split_once('/') {
                 Some((n, d)) => Some(n.trim().parse::<f64>().ok()? / d.trim().parse::<f64>().ok()?),
@@ -148,7 +148,7 @@ impl Stage {
             InvalidSetting::new(problem)
         })?;
         let plain = |kind: StageKind| match options {
-            Options { every: None, keep: None, gradual: false } => Ok(kind),
+            StageOptions { every: None, keep: None, gradual: false } => Ok(kind),
             _ => Err(InvalidSetting::new(format!(
                 "a {} stage has no every, keep or gradual; a project stage has",
                 kind.name()
@@ -182,7 +182,7 @@ impl Stage {
 
 /// What may follow a stage's share.
 #[derive(Clone, Copy, Default)]
-struct Options {
+struct StageOptions {
     every: Option<u64>,
     keep: Option<f64>,
     gradual: bool,
@@ -202,7 +202,7 @@ impl FromStr for Stages {
             let share = parts
                 .next()
                 .ok_or_else(|| InvalidSetting::new(format!("`{text}` has no share; write {text}:1/3")))?;
-            let mut options = Options::default();
+            let mut options = StageOptions::default();
             for option in parts {
                 let number =
                     |value: &str| InvalidSetting::new(format!("`{value}` in `{text}` is not a number"));
@@ -259,9 +259,9 @@ impl Serialize for Stages {
 /// A stage as a table of a recipe: `{ kind = "project", share = "1/3", every = 15 }`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct Table {
+struct StageTable {
     kind: String,
-    share: fastgrnn_core::initial::Loose<f64>,
+    share: fastgrnn_core::initial::TextOr<f64>,
     every: Option<u64>,
     keep: Option<f64>,
     #[serde(default)]
@@ -270,8 +270,8 @@ struct Table {
 
 impl<'de> Deserialize<'de> for Stages {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        struct Either;
-        impl<'de> serde::de::Visitor<'de> for Either {
+        struct TextOrTables;
+        impl<'de> serde::de::Visitor<'de> for TextOrTables {
             type Value = Stages;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -284,18 +284,18 @@ impl<'de> Deserialize<'de> for Stages {
 
             fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut list: A) -> Result<Stages, A::Error> {
                 let mut stages = Vec::new();
-                while let Some(Table { kind, share, every, keep, gradual }) = list.next_element()? {
+                while let Some(StageTable { kind, share, every, keep, gradual }) = list.next_element()? {
                     let share = match share {
-                        fastgrnn_core::initial::Loose::Plain(share) => share.to_string(),
-                        fastgrnn_core::initial::Loose::Text(text) => text,
+                        fastgrnn_core::initial::TextOr::Plain(share) => share.to_string(),
+                        fastgrnn_core::initial::TextOr::Text(text) => text,
                     };
-                    let stage = Stage::new(&kind, &share, Options { every, keep, gradual });
+                    let stage = Stage::new(&kind, &share, StageOptions { every, keep, gradual });
                     stages.push(stage.map_err(A::Error::custom)?);
                 }
                 Stages::checked(stages).map_err(A::Error::custom)
             }
         }
-        d.deserialize_any(Either)
+        d.deserialize_any(TextOrTables)
     }
 }
 

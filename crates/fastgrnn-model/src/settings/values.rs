@@ -1,7 +1,7 @@
 //! The types of the keys, each readable from a flag and from a file.
 
 use fastgrnn_core::cells::{MatrixForm, Scalar};
-use fastgrnn_core::initial::{Loose, decimal};
+use fastgrnn_core::initial::{TextOr, decimal};
 use fastgrnn_core::settings::InvalidSetting;
 use fastgrnn_core::{choice, text_setting};
 use fastgrnn_data::data::augment::parse_axes;
@@ -159,9 +159,9 @@ impl Serialize for Rank {
 
 impl<'de> Deserialize<'de> for Rank {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        match Loose::deserialize(d).map_err(|_| D::Error::custom("a rank is a number or \"full\""))? {
-            Loose::Plain(rank) => Ok(Self::Of(rank)),
-            Loose::Text(text) => text.parse().map_err(D::Error::custom),
+        match TextOr::deserialize(d).map_err(|_| D::Error::custom("a rank is a number or \"full\""))? {
+            TextOr::Plain(rank) => Ok(Self::Of(rank)),
+            TextOr::Text(text) => text.parse().map_err(D::Error::custom),
         }
     }
 }
@@ -198,9 +198,9 @@ impl Serialize for ScalarSetting {
 impl<'de> Deserialize<'de> for ScalarSetting {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
         let what = "expected \"learnt\", \"tied\" or a number";
-        match Loose::<f64>::deserialize(d).map_err(|_| D::Error::custom(what))? {
-            Loose::Plain(value) => Ok(Self(Scalar::Fixed(value as f32))),
-            Loose::Text(text) => text.parse().map_err(D::Error::custom),
+        match TextOr::<f64>::deserialize(d).map_err(|_| D::Error::custom(what))? {
+            TextOr::Plain(value) => Ok(Self(Scalar::Fixed(value as f32))),
+            TextOr::Text(text) => text.parse().map_err(D::Error::custom),
         }
     }
 }

@@ -6,7 +6,7 @@ use fastgrnn_model::any::AnyModel;
 use fastgrnn_model::quantize::{Detector, DetectorProblem, IntegerModel, Reset};
 use fastgrnn_model::random::RandomModel;
 use fastgrnn_runtime::int::{self, Meaning, Posteriors};
-use fastgrnn_testing::oracle::detector::{Oracle, Parameters, Reset as OracleReset, posterior};
+use fastgrnn_testing::oracle::detector::{DetectorOracle, Parameters, Reset as OracleReset, posterior};
 use proptest::prelude::*;
 
 /// Meaning (its code), fraction bits of scores, parameters, and frames of counts and scores.
@@ -81,7 +81,7 @@ proptest! {
         let sums = vec![0; detector.keywords.len()];
         let outputs = case.frames[0].1.len();
         let mut state = detector.start(meaning, outputs, sums).unwrap();
-        let mut oracle = Oracle::new(case.parameters);
+        let mut oracle = DetectorOracle::new(case.parameters);
         for (counts, scores) in &case.frames {
             prop_assert_eq!(detector.hear(&mut state, counts), oracle.reset(counts));
             let posteriors = Posteriors::new(meaning, i32::from(case.f_s), scores);

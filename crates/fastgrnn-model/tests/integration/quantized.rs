@@ -8,7 +8,7 @@ use fastgrnn_data::data::Sequences;
 use fastgrnn_model::model::{Model, Task};
 use fastgrnn_model::quantize::{IntegerModel, Options, quantize};
 use fastgrnn_runtime::int::Place;
-use fastgrnn_testing::oracle::compute::{Cut, Cuts, Oracle};
+use fastgrnn_testing::oracle::compute::{Cut, Cuts, NetworkOracle};
 use fastgrnn_testing::oracle::image::{Forms, write};
 use fastgrnn_testing::oracle::network::true_table;
 use fastgrnn_testing::oracle::reader::read;
@@ -67,7 +67,7 @@ fn check(integer: &IntegerModel, x: &Sequences) -> u64 {
     for i in 0..x.len() {
         let mut counts = Vec::new();
         integer.counts(x.get(i), &mut counts);
-        let mut oracle = Oracle::new(&network);
+        let mut oracle = NetworkOracle::new(&network);
         counts.chunks(x.dim()).for_each(|counts| oracle.step(counts));
         expected.extend(oracle.scores());
         oracle.cuts.into_iter().for_each(|(place, times)| *cuts.entry(place).or_default() += times);
@@ -119,7 +119,7 @@ fn a_hundred_thousand_steps_of_recordings_without_a_reset_stay_in_range_and_neve
         let integer = quantize(&model, &digits, &all, &Options::default()).unwrap();
         let network = read(integer.image(), 1).unwrap();
         // The oracle asserts the width of every value that it computes.
-        let mut oracle = Oracle::new(&network);
+        let mut oracle = NetworkOracle::new(&network);
         let view = integer.view();
         let (mut memory, mut scratch) = (vec![0; view.memory_len()], vec![0; view.scratch_len()]);
         let mut state = view.start(&mut memory, &mut scratch).unwrap();

@@ -1,15 +1,15 @@
 //! One layer's step: two products, then the cell's element-wise rule.
 
-use super::matrix::Matrix;
+use super::matrix::FloatMatrix;
 use super::{Shape, WrongLength, math, room, take};
 use crate::{Alphas, CellKind, MatrixForm, Scalar};
 
 /// A layer on borrowed parameters.
 #[derive(Clone, Copy, Debug)]
-pub struct Layer<'a> {
+pub struct FloatLayer<'a> {
     shape: Shape,
-    w: Matrix<'a>,
-    u: Matrix<'a>,
+    w: FloatMatrix<'a>,
+    u: FloatMatrix<'a>,
     /// The cell's biases, `hidden` entries each, in layout order.
     biases: [&'a [f32]; 4],
     alpha: Alpha<'a>,
@@ -44,7 +44,7 @@ fn scalar(mode: Scalar, alpha: f32, params: &[f32]) -> Result<(f32, &[f32]), Wro
     }
 }
 
-impl<'a> Layer<'a> {
+impl<'a> FloatLayer<'a> {
     /// Reads a layer from the front of `params`, in the training library's flat layout; returns
     /// what follows it.
     pub fn new(shape: &Shape, params: &'a [f32]) -> Result<(Self, &'a [f32]), WrongLength> {
@@ -54,8 +54,8 @@ impl<'a> Layer<'a> {
             let what = "the input of a diagonal matrix";
             return Err(WrongLength { what, found: shape.input, needed: shape.hidden });
         }
-        let (w, rest) = Matrix::new(params, rows, shape.input, shape.w)?;
-        let (u, mut rest) = Matrix::new(rest, rows, shape.hidden, shape.u)?;
+        let (w, rest) = FloatMatrix::new(params, rows, shape.input, shape.w)?;
+        let (u, mut rest) = FloatMatrix::new(rest, rows, shape.hidden, shape.u)?;
         let mut biases: [&[f32]; 4] = [&[]; 4];
         for bias in &mut biases[..cell.biases] {
             (*bias, rest) = take("the parameters", rest, shape.hidden)?;
@@ -174,12 +174,12 @@ impl<'a> Layer<'a> {
 
 /// Takes one step of stacked layers whose states lie one after the other in `state`.
 pub fn step_layers(
-    layers: &[Layer<'_>],
+    layers: &[FloatLayer<'_>],
     state: &mut [f32],
     input: &[f32],
     scratch: &mut [f32],
 ) -> Result<(), WrongLength> {
-    let needed = layers.iter().map(Layer::state_len).sum();
+    let needed = layers.iter().map(FloatLayer::state_len).sum();
     let mut rest = room("the state", state, needed)?;
     let mut input = input;
     for layer in layers {

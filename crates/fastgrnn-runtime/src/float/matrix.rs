@@ -5,7 +5,7 @@ use crate::MatrixForm;
 
 /// W or U on borrowed parameters.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Matrix<'a> {
+pub(super) enum FloatMatrix<'a> {
     /// Rows of `width` entries.
     Full {
         rows: &'a [f32],
@@ -25,7 +25,7 @@ pub(super) enum Matrix<'a> {
     Absent,
 }
 
-impl<'a> Matrix<'a> {
+impl<'a> FloatMatrix<'a> {
     /// Reads a matrix from the front of `params`; returns what follows it.
     pub(super) fn new(
         params: &'a [f32],
@@ -56,7 +56,7 @@ impl<'a> Matrix<'a> {
         }
     }
 
-    /// Entries of scratch that [`Matrix::project`] needs.
+    /// Entries of scratch that [`FloatMatrix::project`] needs.
     pub(super) fn scratch_len(&self) -> usize {
         if let Self::LowRank { width, .. } = self { *width } else { 0 }
     }

@@ -9,7 +9,7 @@ mod matrix;
 mod shape;
 
 pub use head::{Head, argmax};
-pub use layer::{Layer, step_layers};
+pub use layer::{FloatLayer, step_layers};
 pub use shape::Shape;
 
 /// A buffer whose length does not fit.

@@ -3,7 +3,7 @@
 
 use fastgrnn_runtime::int::Model;
 use fastgrnn_testing::oracle::compare::{Counter, buffers};
-use fastgrnn_testing::oracle::compute::Oracle;
+use fastgrnn_testing::oracle::compute::NetworkOracle;
 use fastgrnn_testing::oracle::image::{Forms, write};
 use fastgrnn_testing::oracle::network::{Cell, Curve, Matrix, Network, Product, blocks};
 use fastgrnn_testing::oracle::random::{CELLS, Manner, network, numbers};
@@ -62,7 +62,7 @@ fn every_state_agrees(network: &Network, count: i16) {
     let model = Model::<3>::read(&image).expect("the image keeps all rules");
     let (mut memory, mut scratch) = buffers(&model);
     let mut state = model.start(&mut memory, &mut scratch).expect("the model said what it needs");
-    let mut oracle = Oracle::new(network);
+    let mut oracle = NetworkOracle::new(network);
     let mut counter = Counter::default();
     let values: Vec<i16> = (i16::MIN..=i16::MAX).collect();
     for values in values.chunks(UNITS) {

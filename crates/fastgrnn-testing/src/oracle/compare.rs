@@ -1,6 +1,6 @@
 //! The runtime beside the oracle.
 
-use super::compute::{Cut, Cuts, Oracle};
+use super::compute::{Cut, Cuts, NetworkOracle};
 use super::image::write;
 use super::random::Case;
 use super::score;
@@ -51,7 +51,7 @@ pub fn agree_on(image: &[u8], case: &Case) -> Cuts {
     let model = Model::<3>::read(image).expect("the image keeps all rules");
     let (mut memory, mut scratch) = buffers(&model);
     let mut state = model.start(&mut memory, &mut scratch).expect("the model said what it needs");
-    let mut oracle = Oracle::new(network);
+    let mut oracle = NetworkOracle::new(network);
     let mut counter = Counter::default();
     for (t, counts) in case.inputs.iter().enumerate() {
         oracle.step(counts);

@@ -26,16 +26,16 @@ struct Memory {
     c: Vec<i64>,
 }
 
-pub struct Oracle<'a> {
+pub struct NetworkOracle<'a> {
     network: &'a Network,
     layers: Vec<Memory>,
     pub cuts: Cuts,
 }
 
-impl<'a> Oracle<'a> {
+impl<'a> NetworkOracle<'a> {
     pub fn new(network: &'a Network) -> Self {
         let layers = network.layers.iter().map(start).collect();
-        Oracle { network, layers, cuts: Cuts::new() }
+        NetworkOracle { network, layers, cuts: Cuts::new() }
     }
 
     /// h of a layer, then an LSTM's c.
@@ -43,7 +43,7 @@ impl<'a> Oracle<'a> {
         [self.layers[layer].h.as_slice(), &self.layers[layer].c].concat()
     }
 
-    /// Makes the state of a layer what [`Oracle::state`] gave.
+    /// Makes the state of a layer what [`NetworkOracle::state`] gave.
     pub fn set_state(&mut self, layer: usize, values: &[i16]) {
         let memory = &mut self.layers[layer];
         let old = memory.h.iter_mut().chain(&mut memory.c);

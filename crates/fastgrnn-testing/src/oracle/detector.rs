@@ -20,7 +20,7 @@ pub struct Parameters {
     pub reset: Reset,
 }
 
-pub struct Oracle {
+pub struct DetectorOracle {
     parameters: Parameters,
     pub a: Vec<u64>,
     n: u64,
@@ -29,10 +29,10 @@ pub struct Oracle {
     held: Option<u16>,
 }
 
-impl Oracle {
+impl DetectorOracle {
     pub fn new(parameters: Parameters) -> Self {
         let (a, w) = (vec![0; parameters.keywords.len()], parameters.n_w);
-        Oracle { parameters, a, n: 0, w, r: 0, held: None }
+        DetectorOracle { parameters, a, n: 0, w, r: 0, held: None }
     }
 
     /// Whether the network is reset before this frame.

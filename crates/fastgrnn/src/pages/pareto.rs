@@ -1,19 +1,19 @@
 //! Accuracy against bytes as a plot, a table and a page.
 
-use crate::pareto::Trained;
+use crate::pareto::TrainedCandidate;
 use fastgrnn_core::format::{bytes, count, fraction, number};
 use fastgrnn_core::metrics::Scores;
 use fastgrnn_report::html::{document, table, text_section};
 use fastgrnn_report::{Dot, Scatter, Series};
 use std::fmt::Write as _;
 
-/// Trained points and what is needed to tell them.
+/// TrainedCandidate points and what is needed to tell them.
 #[derive(Clone, Debug)]
 pub struct ParetoReport<'a> {
     /// What they were trained on.
     pub dataset: String,
     /// The points, their front marked.
-    pub points: &'a [Trained],
+    pub points: &'a [TrainedCandidate],
     /// For each budget the name of the point to take, chosen on validation.
     pub chosen: Vec<(usize, String)>,
     /// The command that makes this again.
@@ -37,7 +37,7 @@ pub const PARETO_HEADING: [&str; 10] = [
 ];
 
 /// A point as a row under [`PARETO_HEADING`].
-pub fn pareto_row(p: &Trained) -> Vec<String> {
+pub fn pareto_row(p: &TrainedCandidate) -> Vec<String> {
     let rank = |r: Option<usize>| r.map_or("full".to_owned(), |r| r.to_string());
     let sd = p.test_sd.as_ref().and_then(|s| s.accuracy);
     vec![
@@ -66,7 +66,7 @@ impl ParetoReport<'_> {
     /// The plot of test scores (validation without a test part) against bytes.
     pub fn svg(&self) -> Option<String> {
         let tested = self.points.iter().all(|p| p.test.is_some());
-        let of = |p: &Trained| if tested { p.test.clone() } else { p.val.clone() };
+        let of = |p: &TrainedCandidate| if tested { p.test.clone() } else { p.val.clone() };
         let fraction = self.points.iter().all(|p| of(p).is_some_and(|s| s.accuracy.is_some()));
         let mut series: Vec<Series> = Vec::new();
         for p in self.points {
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn points_are_plotted_by_cell_and_listed_with_their_front() {
-        let point = |name: &str, cell: &str, bytes, accuracy: f64, front| Trained {
+        let point = |name: &str, cell: &str, bytes, accuracy: f64, front| TrainedCandidate {
             name: name.into(),
             cell: cell.into(),
             hidden: 8,

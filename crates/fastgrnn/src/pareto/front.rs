@@ -1,6 +1,6 @@
 //! Which points are worth their bytes.
 
-use super::Trained;
+use super::TrainedCandidate;
 use fastgrnn_core::metrics::Scores;
 
 /// How good a score is: accuracy, or for regression the loss turned round.
@@ -9,7 +9,7 @@ fn quality(scores: Option<&Scores>) -> f64 {
 }
 
 /// Marks the points that no other beats on validation with as few bytes or fewer.
-pub fn mark_front(points: &mut [Trained]) {
+pub fn mark_front(points: &mut [TrainedCandidate]) {
     let all: Vec<(usize, f64)> = points.iter().map(|p| (p.bytes, quality(p.val.as_ref()))).collect();
     for (i, point) in points.iter_mut().enumerate() {
         let (bytes, own) = all[i];
@@ -24,8 +24,12 @@ pub fn mark_front(points: &mut [Trained]) {
 
 /// The point of a cell (of any cell without one) within `budget` bytes that is best on validation;
 /// of equal ones the smallest.
-pub fn best<'a>(points: &'a [Trained], budget: usize, cell: Option<&str>) -> Option<&'a Trained> {
-    let fits = |p: &&Trained| p.bytes <= budget && cell.is_none_or(|cell| p.cell == cell);
+pub fn best<'a>(
+    points: &'a [TrainedCandidate],
+    budget: usize,
+    cell: Option<&str>,
+) -> Option<&'a TrainedCandidate> {
+    let fits = |p: &&TrainedCandidate| p.bytes <= budget && cell.is_none_or(|cell| p.cell == cell);
     points.iter().filter(fits).max_by(|a, b| {
         let (qa, qb) = (quality(a.val.as_ref()), quality(b.val.as_ref()));
         qa.total_cmp(&qb).then(b.bytes.cmp(&a.bytes))
@@ -37,9 +41,9 @@ mod tests {
     use super::*;
     use std::path::PathBuf;
 
-    fn point(cell: &str, bytes: usize, accuracy: f64) -> Trained {
+    fn point(cell: &str, bytes: usize, accuracy: f64) -> TrainedCandidate {
         let val = Scores { accuracy: Some(accuracy), ..Scores::default() };
-        Trained {
+        TrainedCandidate {
             name: String::new(),
             cell: cell.into(),
             hidden: 1,

@@ -30,7 +30,7 @@ impl Default for Grid {
 
 /// What a grid comes to.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Plan {
+pub struct CandidateList {
     /// The networks, the smallest budget first.
     pub candidates: Vec<Candidate>,
     /// What was left out, and why.
@@ -43,7 +43,7 @@ const MOST_UNITS: usize = 400;
 const LEAST_UNITS: usize = 2;
 
 /// The networks of `grid`, with all settings but size and cell from `recipe`.
-pub fn grid(recipe: &Recipe, data: &Dataset, grid: &Grid) -> Result<Plan, ParetoError> {
+pub fn grid(recipe: &Recipe, data: &Dataset, grid: &Grid) -> Result<CandidateList, ParetoError> {
     check(recipe, grid)?;
     recipe.limits().check().map_err(ConfigError::from)?;
     let own = [recipe.network.cell.unwrap_or(CellKind::FastGrnn)];
@@ -51,7 +51,7 @@ pub fn grid(recipe: &Recipe, data: &Dataset, grid: &Grid) -> Result<Plan, Pareto
     let mut budgets = grid.budgets.clone();
     budgets.sort_unstable();
     budgets.dedup();
-    let mut plan = Plan { candidates: Vec::new(), notes: Vec::new() };
+    let mut plan = CandidateList { candidates: Vec::new(), notes: Vec::new() };
     for &budget in &budgets {
         for &cell in cells {
             let before = plan.candidates.len();

@@ -23,7 +23,7 @@ mod grid;
 
 pub use components::{Component, components};
 pub use front::{best, mark_front};
-pub use grid::{Grid, Plan, decided, grid};
+pub use grid::{CandidateList, Grid, decided, grid};
 
 use crate::train::{Config, ConfigError, Observer, RunOptions, TrainError, run};
 use fastgrnn_core::metrics::Scores;
@@ -46,7 +46,7 @@ pub struct Candidate {
 
 /// A candidate once it is trained.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Trained {
+pub struct TrainedCandidate {
     /// Its name.
     pub name: String,
     /// The cell.
@@ -132,12 +132,12 @@ pub fn train(
     data: &Dataset,
     options: &RunOptions,
     observer: &mut dyn Observer,
-) -> Result<Trained, ParetoError> {
+) -> Result<TrainedCandidate, ParetoError> {
     let config = &candidate.config;
     let outcome = run(config, data, options, observer)
         .map_err(|source| ParetoError::Train { name: candidate.name.clone(), source })?;
     let (summary, model) = (outcome.summary, outcome.model);
-    Ok(Trained {
+    Ok(TrainedCandidate {
         name: candidate.name.clone(),
         cell: summary.cell,
         hidden: config.network.hidden,

@@ -20,11 +20,11 @@ pub struct Heard {
 pub struct Listener<'m> {
     spec: Option<Spec>,
     front: Option<IntegerFront>,
-    ear: Ear<'m>,
+    pipeline: Pipeline<'m>,
 }
 
 /// What follows the front end.
-struct Ear<'m> {
+struct Pipeline<'m> {
     model: &'m IntegerModel,
     view: HostModel<'m>,
     detector: Detector,
@@ -51,7 +51,7 @@ impl<'m> Listener<'m> {
             .view()
             .start(view.meaning(), view.outputs(), sums)
             .map_err(|e| StreamError::Detector(DetectorProblem::Parameters(e)))?;
-        let mut ear = Ear {
+        let mut pipeline = Pipeline {
             model,
             view,
             detector: detector.clone(),
@@ -64,42 +64,42 @@ impl<'m> Listener<'m> {
             resets: 0,
             saturations: Saturations::new(view.layers().len()),
         };
-        ear.forget();
-        Ok(Self { front: spec.as_ref().map(IntegerFront::new), spec, ear })
+        pipeline.forget();
+        Ok(Self { front: spec.as_ref().map(IntegerFront::new), spec, pipeline })
     }
 
     /// Takes samples at the front end's rate, in chunks of any size.
     pub fn samples(&mut self, samples: &[i16], heard: &mut impl FnMut(Heard)) -> Result<(), StreamError> {
-        let Self { front, ear, .. } = self;
-        let front = front.as_mut().ok_or(StreamError::NoFrontEnd { dim: ear.view.inputs() })?;
+        let Self { front, pipeline, .. } = self;
+        let front = front.as_mut().ok_or(StreamError::NoFrontEnd { dim: pipeline.view.inputs() })?;
         front.push(samples, &mut |counts| {
-            ear.frame(counts).into_iter().for_each(&mut *heard);
+            pipeline.frame(counts).into_iter().for_each(&mut *heard);
         });
         Ok(())
     }
 
     /// Ends the sound: the last window is filled up with zeros. The network stays where it is.
     pub fn finish(&mut self, heard: &mut impl FnMut(Heard)) {
-        let Self { front, ear, .. } = self;
+        let Self { front, pipeline, .. } = self;
         if let Some(front) = front {
-            front.finish(&mut |counts| ear.frame(counts).into_iter().for_each(&mut *heard));
+            front.finish(&mut |counts| pipeline.frame(counts).into_iter().for_each(&mut *heard));
         }
     }
 
     /// Takes one frame of counts: what the front end or the sensor delivers.
     pub fn frame(&mut self, counts: &[i16]) -> Result<Option<Heard>, StreamError> {
         self.check(counts.len())?;
-        Ok(self.ear.frame(counts))
+        Ok(self.pipeline.frame(counts))
     }
 
     /// Takes one frame in the data's units, rounding it to counts.
     pub fn row(&mut self, values: &[f32]) -> Result<Option<Heard>, StreamError> {
         self.check(values.len())?;
-        let mut counts = std::mem::take(&mut self.ear.counts);
+        let mut counts = std::mem::take(&mut self.pipeline.counts);
         counts.clear();
-        self.ear.model.counts(values, &mut counts);
-        let heard = self.ear.frame(&counts);
-        self.ear.counts = counts;
+        self.pipeline.model.counts(values, &mut counts);
+        let heard = self.pipeline.frame(&counts);
+        self.pipeline.counts = counts;
         Ok(heard)
     }
 
@@ -110,39 +110,39 @@ impl<'m> Listener<'m> {
 
     /// Features of a frame.
     pub fn inputs(&self) -> usize {
-        self.ear.view.inputs()
+        self.pipeline.view.inputs()
     }
 
     /// Frames heard so far.
     pub fn frames(&self) -> u64 {
-        self.ear.frames
+        self.pipeline.frames
     }
 
     /// How often the network's state was reset.
     pub fn resets(&self) -> u64 {
-        self.ear.resets
+        self.pipeline.resets
     }
 
     /// The scores after the last frame.
     pub fn scores(&self) -> &[i32] {
-        &self.ear.scores
+        &self.pipeline.scores
     }
 
     /// The states of the network's layers, one after the other.
     pub fn states(&self) -> &[i16] {
-        let states = self.ear.view.layers().iter().map(|layer| layer.state_len()).sum();
-        &self.ear.memory[..states]
+        let states = self.pipeline.view.layers().iter().map(|layer| layer.state_len()).sum();
+        &self.pipeline.memory[..states]
     }
 
     /// The largest smoothed posterior of a keyword, 32768 for certainty.
     pub fn confidence(&self) -> u16 {
-        let sums = self.ear.state.sums().iter();
-        sums.map(|sum| (sum >> self.ear.detector.smoothing) as u16).max().unwrap_or(0)
+        let sums = self.pipeline.state.sums().iter();
+        sums.map(|sum| (sum >> self.pipeline.detector.smoothing) as u16).max().unwrap_or(0)
     }
 
     /// Which of the network's values saturated so far.
     pub fn saturations(&self) -> &Saturations {
-        &self.ear.saturations
+        &self.pipeline.saturations
     }
 
     /// The front end, of a model that takes sound.
@@ -173,7 +173,7 @@ fn check_front(spec: &Spec, model: &IntegerModel) -> Result<(), StreamError> {
     }
 }
 
-impl Ear<'_> {
+impl Pipeline<'_> {
     /// One step of network and detector; `counts` has the network's width.
     fn frame(&mut self, counts: &[i16]) -> Option<Heard> {
         if self.detector.view().hear(&mut self.state, counts) {

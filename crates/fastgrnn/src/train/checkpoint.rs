@@ -1,4 +1,4 @@
-//! Where a seed's training stands, in memory and on disk.
+//! The state of a seed's training, in memory and on disk.
 //!
 //! A checkpoint holds everything that the next step depends on, so continuing from it gives the
 //! same bits as never having stopped. It is one safetensors file, replaced as a whole.
@@ -21,7 +21,7 @@ use std::path::Path;
 
 /// The best epoch so far on the validation part.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Best {
+pub(super) struct BestEpoch {
     /// The epoch, from 1.
     pub epoch: usize,
     /// Accuracy, the mean F1 where classes are balanced, the F1 of the positive class where there
@@ -30,7 +30,7 @@ pub(super) struct Best {
     pub loss: f64,
 }
 
-impl Best {
+impl BestEpoch {
     /// What validation came to after `epoch`. Where every class counts the same in training, it
     /// does so here: plain accuracy would favour the epochs that forget the rare ones. The F1 of
     /// a positive class is the one at its best threshold.
@@ -44,7 +44,7 @@ impl Best {
     }
 
     /// The score decides, then the loss; for regression the loss alone.
-    pub(super) fn beats(&self, other: &Best) -> bool {
+    pub(super) fn beats(&self, other: &BestEpoch) -> bool {
         match (self.score, other.score) {
             (Some(a), Some(b)) if a != b => a > b,
             _ => self.loss < other.loss,
@@ -52,9 +52,9 @@ impl Best {
     }
 }
 
-/// Everything about the training's place that is not a buffer.
+/// How far training has come, without the large buffers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Place {
+pub(super) struct TrainingProgress {
     pub seed: u64,
     /// Fingerprint of the data.
     pub data: String,
@@ -69,7 +69,7 @@ pub(super) struct Place {
     pub rows: u64,
     /// Loss of the pass's first batch.
     pub first_loss: Option<f64>,
-    pub best: Option<Best>,
+    pub best: Option<BestEpoch>,
     /// What the stages hold the parameters to; its mask is a tensor of the file.
     pub constraint: Constraint,
     /// The moving average; its values are a tensor of the file.
@@ -88,7 +88,7 @@ pub(super) struct Place {
 /// A seed's training, ready for its next step.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct State {
-    pub place: Place,
+    pub progress: TrainingProgress,
     pub params: Vec<f32>,
     pub optim: Optim,
     /// Parameters of the best epoch; empty before there is one.
@@ -99,7 +99,7 @@ const KEY: &str = "fastgrnn-checkpoint";
 
 impl State {
     pub(super) fn new(seed: u64, data: String, params: Vec<f32>, optim: Optim) -> Self {
-        let place = Place {
+        let progress = TrainingProgress {
             seed,
             data,
             pass: Pass::Choose,
@@ -119,28 +119,28 @@ impl State {
             seconds: 0.0,
             history: Vec::new(),
         };
-        Self { place, params, optim, best_params: Vec::new() }
+        Self { progress, params, optim, best_params: Vec::new() }
     }
 
     /// The parameters that count: their average, where there is one.
     pub(super) fn counted(&self) -> &[f32] {
-        self.place.average.of(&self.params)
+        self.progress.average.of(&self.params)
     }
 
     /// Takes the present parameters for the best so far.
     pub(super) fn choose(&mut self) {
         self.best_params = self.counted().to_vec();
-        self.place.chosen_grids.clone_from(&self.place.constraint.grids);
+        self.progress.chosen_grids.clone_from(&self.progress.constraint.grids);
     }
 
     /// Ends the choosing pass and begins the refit from fresh parameters.
     pub(super) fn begin_refit(&mut self, params: Vec<f32>, optim: Optim) {
-        self.place.average.restart(&params);
-        self.place.constraint = Constraint::default();
-        self.place.chosen_after = Some(self.place.epoch);
-        self.place.pass = Pass::Refit;
-        self.place.epoch = 0;
-        self.place.first_loss = None;
+        self.progress.average.restart(&params);
+        self.progress.constraint = Constraint::default();
+        self.progress.chosen_after = Some(self.progress.epoch);
+        self.progress.pass = Pass::Refit;
+        self.progress.epoch = 0;
+        self.progress.first_loss = None;
         self.clear_epoch();
         self.params = params;
         self.optim = optim;
@@ -148,21 +148,21 @@ impl State {
 
     /// Forgets the sums of the current epoch.
     pub(super) fn clear_epoch(&mut self) {
-        let place = &mut self.place;
-        (place.batch, place.loss, place.correct, place.rows) = (0, 0.0, 0, 0);
-        place.seconds += place.epoch_seconds;
-        place.epoch_seconds = 0.0;
+        let progress = &mut self.progress;
+        (progress.batch, progress.loss, progress.correct, progress.rows) = (0, 0.0, 0, 0);
+        progress.seconds += progress.epoch_seconds;
+        progress.epoch_seconds = 0.0;
     }
 
     pub(super) fn save(&mut self, path: &Path) -> Result<(), TrainError> {
-        self.place.optim_steps = self.optim.steps;
+        self.progress.optim_steps = self.optim.steps;
         let buffers = [
             ("params", &self.params),
             ("first", &self.optim.first),
             ("second", &self.optim.second),
             ("best", &self.best_params),
-            ("held", &self.place.constraint.held),
-            ("average", &self.place.average.values),
+            ("held", &self.progress.constraint.held),
+            ("average", &self.progress.average.values),
         ]
         .map(|(name, values)| (name, values.len(), bytes(values)));
         let damaged = |what: String| TrainError::Damaged { path: path.to_owned(), what };
@@ -171,11 +171,11 @@ impl State {
             let view = TensorView::new(Dtype::F32, vec![*len], data).map_err(|e| damaged(e.to_string()))?;
             tensors.push((*name, view));
         }
-        let mask = &self.place.constraint.mask;
+        let mask = &self.progress.constraint.mask;
         let view = TensorView::new(Dtype::U8, vec![mask.len()], mask).map_err(|e| damaged(e.to_string()))?;
         tensors.push(("mask", view));
-        let place = serde_json::to_string(&self.place).map_err(|e| damaged(e.to_string()))?;
-        let file = serialize(tensors, Some(HashMap::from([(KEY.to_owned(), place)])))
+        let progress = serde_json::to_string(&self.progress).map_err(|e| damaged(e.to_string()))?;
+        let file = serialize(tensors, Some(HashMap::from([(KEY.to_owned(), progress)])))
             .map_err(|e| damaged(e.to_string()))?;
         write_atomic(path, &file).map_err(|source| TrainError::Io { path: path.to_owned(), source })
     }
@@ -192,9 +192,10 @@ impl State {
         let tensors = SafeTensors::deserialize(&file).map_err(|e| damaged(e.to_string()))?;
         let text = header.metadata().as_ref().and_then(|m| m.get(KEY));
         let text = text.ok_or_else(|| damaged("not a checkpoint".into()))?;
-        let mut place: Place = serde_json::from_str(text).map_err(|e| damaged(e.to_string()))?;
-        if place.seed != self.place.seed {
-            return Err(damaged(format!("the checkpoint is of seed {}", place.seed)));
+        let mut progress: TrainingProgress =
+            serde_json::from_str(text).map_err(|e| damaged(e.to_string()))?;
+        if progress.seed != self.progress.seed {
+            return Err(damaged(format!("the checkpoint is of seed {}", progress.seed)));
         }
         let take = |name: &str, len: usize| {
             let tensor = tensors.tensor(name).map_err(|e| damaged(e.to_string()))?;
@@ -207,7 +208,7 @@ impl State {
         self.params = take("params", self.params.len())?;
         self.optim.first = take("first", self.optim.first.len())?;
         self.optim.second = take("second", self.optim.second.len())?;
-        let chosen = place.best.is_some() || place.pass == Pass::Refit;
+        let chosen = progress.best.is_some() || progress.pass == Pass::Refit;
         self.best_params = take("best", if chosen { self.params.len() } else { 0 })?;
         let mask = tensors.tensor("mask").map_err(|e| damaged(e.to_string()))?;
         let mask = mask.data();
@@ -215,12 +216,12 @@ impl State {
             let (found, expected) = (mask.len(), self.params.len());
             return Err(damaged(format!("`mask` has {found} entries, expected {expected}")));
         }
-        place.constraint.mask = mask.to_vec();
+        progress.constraint.mask = mask.to_vec();
         let is_holding = tensors.tensor("held").is_ok_and(|held| !held.data().is_empty());
-        place.constraint.held = take("held", if is_holding { self.params.len() } else { 0 })?;
-        place.average.values = take("average", self.place.average.values.len())?;
-        self.optim.steps = place.optim_steps;
-        self.place = place;
+        progress.constraint.held = take("held", if is_holding { self.params.len() } else { 0 })?;
+        progress.average.values = take("average", self.progress.average.values.len())?;
+        self.optim.steps = progress.optim_steps;
+        self.progress = progress;
         Ok(true)
     }
 }
@@ -232,15 +233,15 @@ mod tests {
 
     fn state() -> State {
         let mut state = State::new(3, "abc".into(), vec![0.5; 4], Optim::new(Optimizer::Adam, 0.9, 0.0, 4));
-        state.place.loss = 0.1 + 0.2;
-        state.place.best = Some(Best { epoch: 2, score: Some(1.0 / 3.0), loss: 1.0 / 7.0 });
+        state.progress.loss = 0.1 + 0.2;
+        state.progress.best = Some(BestEpoch { epoch: 2, score: Some(1.0 / 3.0), loss: 1.0 / 7.0 });
         state.best_params = vec![f32::MIN_POSITIVE; 4];
-        state.place.constraint.mask = vec![1, 0, 1, 1];
-        state.place.constraint.held = vec![0.0, -1.5, 0.0, 0.0];
-        state.place.constraint.grids = vec![Grid { exponent: 6 }, Grid { exponent: -2 }];
-        state.place.chosen_grids = vec![Grid { exponent: 9 }];
-        state.place.average = Average::new(Some(0.9), &[0.1, 0.2, 0.3, 0.4]);
-        state.place.average.follow(&[1.0; 4]);
+        state.progress.constraint.mask = vec![1, 0, 1, 1];
+        state.progress.constraint.held = vec![0.0, -1.5, 0.0, 0.0];
+        state.progress.constraint.grids = vec![Grid { exponent: 6 }, Grid { exponent: -2 }];
+        state.progress.chosen_grids = vec![Grid { exponent: 9 }];
+        state.progress.average = Average::new(Some(0.9), &[0.1, 0.2, 0.3, 0.4]);
+        state.progress.average.follow(&[1.0; 4]);
         state.optim.steps = 7;
         state.optim.second[1] = 1e-30;
         state
@@ -257,7 +258,7 @@ mod tests {
         let mut saved = state();
         saved.save(&path).unwrap();
         let mut restored = blank();
-        restored.place.average = Average::new(Some(0.9), &[0.0; 4]);
+        restored.progress.average = Average::new(Some(0.9), &[0.0; 4]);
         assert!(restored.restore(&path).unwrap());
         assert_eq!(restored, saved);
         assert!(matches!(blank().restore(&path), Err(TrainError::Damaged { .. })), "an average too many");
@@ -278,7 +279,7 @@ mod tests {
 
     #[test]
     fn a_better_score_beats_a_better_loss_and_ties_go_to_the_loss() {
-        let of = |score, loss| Best { epoch: 1, score, loss };
+        let of = |score, loss| BestEpoch { epoch: 1, score, loss };
         assert!(of(Some(0.9), 2.0).beats(&of(Some(0.8), 1.0)));
         assert!(of(Some(0.9), 1.0).beats(&of(Some(0.9), 2.0)));
         assert!(!of(Some(0.9), 1.0).beats(&of(Some(0.9), 1.0)));
@@ -291,10 +292,10 @@ mod tests {
         let mut config = crate::train::Recipe::default().resolve(&data).unwrap();
         let (accuracy, f1_macro, f1) = (Some(0.9), Some(0.5), Some(0.3));
         let scores = Scores { accuracy, f1_macro, f1, ..Scores::default() };
-        assert_eq!(Best::of(1, &scores, &config).score, accuracy);
+        assert_eq!(BestEpoch::of(1, &scores, &config).score, accuracy);
         config.training.class_weight = ClassWeight::Balanced;
-        assert_eq!(Best::of(1, &scores, &config).score, f1_macro);
+        assert_eq!(BestEpoch::of(1, &scores, &config).score, f1_macro);
         config.training.positive = Some("3".into());
-        assert_eq!(Best::of(1, &scores, &config).score, f1);
+        assert_eq!(BestEpoch::of(1, &scores, &config).score, f1);
     }
 }

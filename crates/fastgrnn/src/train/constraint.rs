@@ -1,5 +1,5 @@
-//! What stages hold the parameters to: a support outside which they are zero, and grids on which
-//! the gradient is taken.
+//! The constraints that training stages put on the parameters: a support outside which they are
+//! zero, and grids to which they are rounded for the gradient.
 //!
 //! Entries outside the support are exactly zero, and so are their moments; a gradient of zero then
 //! keeps them there under every optimiser, decay and momentum included. In a `project` stage their
@@ -10,7 +10,7 @@
 
 use super::Config;
 use super::optim::Optim;
-use super::plan::{Now, Plan, Projection};
+use super::timeline::{Projection, StepPlan, Timeline};
 use fastgrnn_core::cells::Role;
 use fastgrnn_core::net::{Layout, View};
 use fastgrnn_model::quantize::Grid;
@@ -18,13 +18,13 @@ use fastgrnn_model::settings::StageKind;
 use serde::{Deserialize, Serialize};
 
 /// The stages of one pass, and how much each view is to keep.
-pub(super) struct Course {
-    plan: Plan,
+pub(super) struct StageSchedule {
+    timeline: Timeline,
     /// Kept fraction of each view at the end; 1 for those that stay dense.
     targets: Vec<f64>,
 }
 
-/// What the parameters are held to at the moment.
+/// The constraints on the parameters at the current batch.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Constraint {
     /// 1 where an entry may be other than zero; empty while all may.
@@ -37,25 +37,25 @@ pub(super) struct Constraint {
     pub grids: Vec<Grid>,
 }
 
-impl Course {
+impl StageSchedule {
     /// The stages of `config` over `total` batches.
     pub(super) fn new(config: &Config, layout: &Layout, total: u64) -> Self {
         let target = |view: &View| if view.role == Role::Weight { config.kept(&view.name) } else { 1.0 };
         Self {
-            plan: Plan::new(&config.training.stages, total),
+            timeline: Timeline::new(&config.training.stages, total),
             targets: layout.views().iter().map(target).collect(),
         }
     }
 
     /// What batch `step` does.
-    pub(super) fn at(&self, step: u64) -> Now {
-        self.plan.at(step)
+    pub(super) fn at(&self, step: u64) -> StepPlan {
+        self.timeline.at(step)
     }
 
     /// Whether parameters after `done` batches are of the kind that the run is to end with. A
     /// support of the final size is not enough: the next projection may still exchange it.
     pub(super) fn is_settled(&self, done: u64) -> bool {
-        done >= self.plan.settled()
+        done >= self.timeline.settled()
     }
 
     /// Moves what was held back by one step at the learning rate `lr`, keeps the largest entries
@@ -95,8 +95,8 @@ impl Course {
 }
 
 impl Constraint {
-    /// Takes up what the stage of a batch asks for, before its gradient.
-    pub(super) fn enter(&mut self, kind: StageKind, layout: &Layout, params: &[f32]) {
+    /// Applies the constraints of the stage that a batch belongs to, before its gradient.
+    pub(super) fn begin_stage(&mut self, kind: StageKind, layout: &Layout, params: &[f32]) {
         if kind.projects() {
             self.held.resize(self.mask.len(), 0.0);
         } else {
@@ -109,8 +109,8 @@ impl Constraint {
         }
     }
 
-    /// Leaves of a gradient what lies in the support; `outside` gets the rest.
-    pub(super) fn hold(&self, gradient: &mut [f32], outside: &mut Vec<f32>) {
+    /// Moves the gradient of entries outside the support to `outside`.
+    pub(super) fn mask_gradient(&self, gradient: &mut [f32], outside: &mut Vec<f32>) {
         outside.clear();
         outside.resize(self.mask.len(), 0.0);
         for ((g, &m), out) in gradient.iter_mut().zip(&self.mask).zip(outside) {
@@ -120,8 +120,9 @@ impl Constraint {
         }
     }
 
-    /// Adds up what [`hold`](Self::hold) took out, scaled as the rest of the gradient was.
-    pub(super) fn remember(&mut self, outside: &[f32], factor: f32) {
+    /// Adds up the gradients that [`mask_gradient`](Self::mask_gradient) took out, with the same scale as
+    /// the rest of the gradient.
+    pub(super) fn accumulate_masked(&mut self, outside: &[f32], factor: f32) {
         self.held.iter_mut().zip(outside).for_each(|(held, g)| *held += factor * g);
     }
 
@@ -133,7 +134,7 @@ impl Constraint {
     }
 
     /// The parameters as the network sees them: on their grids, where there are some.
-    pub(super) fn seen<'a>(
+    pub(super) fn effective_params<'a>(
         &self,
         layout: &Layout,
         params: &'a [f32],
@@ -159,7 +160,7 @@ fn grids(layout: &Layout, params: &[f32]) -> Vec<Grid> {
 }
 
 /// Moves every weight to the nearest value of its grid, or of the best one where training had none.
-pub(super) fn settle(layout: &Layout, trained: &[Grid], params: &mut [f32]) {
+pub(super) fn round_to_grid(layout: &Layout, trained: &[Grid], params: &mut [f32]) {
     match trained {
         [] => round(layout, &grids(layout, params), params),
         trained => round(layout, trained, params),
@@ -205,10 +206,10 @@ mod tests {
         Network::new(vec![cell], 3).layout()
     }
 
-    fn course(stages: &str, total: u64, targets: impl Fn(&str) -> f64) -> Course {
+    fn schedule(stages: &str, total: u64, targets: impl Fn(&str) -> f64) -> StageSchedule {
         let stages: Stages = stages.parse().unwrap();
-        Course {
-            plan: Plan::new(&stages, total),
+        StageSchedule {
+            timeline: Timeline::new(&stages, total),
             targets: layout().views().iter().map(|v| targets(&v.name)).collect(),
         }
     }
@@ -239,12 +240,12 @@ mod tests {
         assert_eq!((kept_of(1e-12, 10), kept_of(1.0, 10)), (1, 10));
     }
 
-    /// Drives a course with random gradients and calls `check` after every batch.
+    /// Drives a schedule with random gradients and calls `check` after every batch.
     fn drive(
-        course: &Course,
+        schedule: &StageSchedule,
         total: u64,
         optimizer: Optimizer,
-        mut check: impl FnMut(u64, Now, &Constraint, &[f32], &Optim),
+        mut check: impl FnMut(u64, StepPlan, &Constraint, &[f32], &Optim),
     ) {
         let layout = layout();
         let mut rng = Rng::keyed(3, &[1]);
@@ -252,16 +253,16 @@ mod tests {
         let mut optim = Optim::new(optimizer, 0.9, 0.1, layout.len());
         let (mut constraint, mut rounded, mut outside) = (Constraint::default(), Vec::new(), Vec::new());
         for step in 0..total {
-            let now = course.at(step);
-            constraint.enter(now.kind, &layout, &params);
-            let seen = constraint.seen(&layout, &params, &mut rounded);
+            let now = schedule.at(step);
+            constraint.begin_stage(now.kind, &layout, &params);
+            let seen = constraint.effective_params(&layout, &params, &mut rounded);
             assert_eq!(seen.len(), params.len());
             let mut gradient: Vec<f32> = (0..layout.len()).map(|_| rng.normal() as f32).collect();
-            constraint.hold(&mut gradient, &mut outside);
-            constraint.remember(&outside, 1.0);
+            constraint.mask_gradient(&mut gradient, &mut outside);
+            constraint.accumulate_masked(&outside, 1.0);
             optim.step(&layout, &mut params, &gradient, 0.2);
             if let Some(projection) = now.projection {
-                course.project(projection, &mut constraint, &layout, &mut params, &mut optim, 0.2);
+                schedule.project(projection, &mut constraint, &layout, &mut params, &mut optim, 0.2);
             }
             constraint.clamp(&layout, &mut params);
             check(step, now, &constraint, &params, &optim);
@@ -272,9 +273,9 @@ mod tests {
     fn at_every_batch_the_support_holds_and_what_is_pruned_has_no_moments() {
         let layout = layout();
         for optimizer in [Optimizer::Sgd, Optimizer::Nesterov, Optimizer::Adam, Optimizer::AdamW] {
-            let course = course("dense:1/4,project:1/4:every=5,frozen:1/4,quantized:1/4", 80, sparse);
+            let schedule = schedule("dense:1/4,project:1/4:every=5,frozen:1/4,quantized:1/4", 80, sparse);
             let (mut before, mut changed) = (Vec::new(), 0);
-            drive(&course, 80, optimizer, |step, now, constraint, params, optim| {
+            drive(&schedule, 80, optimizer, |step, now, constraint, params, optim| {
                 assert_eq!(constraint.mask.is_empty(), step < 20, "{step}");
                 assert_eq!(constraint.grids.is_empty(), step < 60, "{step}");
                 if step < 20 {
@@ -285,7 +286,7 @@ mod tests {
                 }
                 changed += usize::from(!before.is_empty() && constraint.mask != before);
                 before.clone_from(&constraint.mask);
-                for (view, &target) in layout.views().iter().zip(&course.targets) {
+                for (view, &target) in layout.views().iter().zip(&schedule.targets) {
                     let mask = &constraint.mask[view.range()];
                     assert_eq!(nonzero(mask), kept_of(target, view.len()), "{} {step}", view.name);
                 }
@@ -302,7 +303,7 @@ mod tests {
     #[test]
     fn an_entry_with_a_steady_gradient_comes_back_and_one_with_noise_does_not() {
         let layout = layout();
-        let course = course("project:1:every=10", 20, |name| if name == "layer0.u" { 0.5 } else { 1.0 });
+        let schedule = schedule("project:1:every=10", 20, |name| if name == "layer0.u" { 0.5 } else { 1.0 });
         let range = layout.view("layer0.u").unwrap().range();
         let (steady, noisy) = (range.end - 1, range.end - 2);
         for optimizer in [Optimizer::Nesterov, Optimizer::Adam, Optimizer::AdamW] {
@@ -311,16 +312,16 @@ mod tests {
             let mut optim = Optim::new(optimizer, 0.9, 0.0, layout.len());
             let (mut constraint, mut outside) = (Constraint::default(), Vec::new());
             for step in 0..11 {
-                let now = course.at(step);
-                constraint.enter(now.kind, &layout, &params);
+                let now = schedule.at(step);
+                constraint.begin_stage(now.kind, &layout, &params);
                 let sign = if step % 2 == 0 { 1.0 } else { -1.0 };
                 let mut gradient = vec![0.01 * sign; layout.len()];
                 (gradient[steady], gradient[noisy]) = (-5.0, 5.0 * sign);
-                constraint.hold(&mut gradient, &mut outside);
-                constraint.remember(&outside, 1.0);
+                constraint.mask_gradient(&mut gradient, &mut outside);
+                constraint.accumulate_masked(&outside, 1.0);
                 optim.step(&layout, &mut params, &gradient, 0.01);
                 if let Some(projection) = now.projection {
-                    course.project(projection, &mut constraint, &layout, &mut params, &mut optim, 0.01);
+                    schedule.project(projection, &mut constraint, &layout, &mut params, &mut optim, 0.01);
                 }
             }
             assert_eq!((constraint.mask[steady], constraint.mask[noisy]), (1, 0), "{optimizer}");
@@ -331,15 +332,15 @@ mod tests {
     #[test]
     fn a_gradual_support_only_shrinks_and_is_settled_at_its_final_size() {
         let layout = layout();
-        let course = course("dense:1/4,project:1/2:every=4:gradual,frozen:1/4", 40, sparse);
+        let schedule = schedule("dense:1/4,project:1/2:every=4:gradual,frozen:1/4", 40, sparse);
         let mut last = usize::MAX;
-        drive(&course, 40, Optimizer::Adam, |step, _, constraint, _, _| {
-            assert_eq!(course.is_settled(step + 1), step >= 29);
+        drive(&schedule, 40, Optimizer::Adam, |step, _, constraint, _, _| {
+            assert_eq!(schedule.is_settled(step + 1), step >= 29);
             if step >= 10 {
                 assert!(nonzero(&constraint.mask) <= last);
                 last = nonzero(&constraint.mask);
             }
-            for (view, &target) in layout.views().iter().zip(&course.targets).filter(|_| step >= 29) {
+            for (view, &target) in layout.views().iter().zip(&schedule.targets).filter(|_| step >= 29) {
                 let mask = &constraint.mask[view.range()];
                 assert_eq!(nonzero(mask), kept_of(target, mask.len()), "{}", view.name);
             }
@@ -349,16 +350,16 @@ mod tests {
     #[test]
     fn weights_are_seen_on_grids_that_stay_and_stay_within_their_reach() {
         let layout = layout();
-        let course = course("dense:1/2,quantized:1/2", 20, |_| 1.0);
+        let schedule = schedule("dense:1/2,quantized:1/2", 20, |_| 1.0);
         let mut fixed: Option<Vec<Grid>> = None;
-        drive(&course, 20, Optimizer::Adam, |step, _, constraint, params, _| {
-            assert_eq!(course.is_settled(step + 1), step >= 10);
+        drive(&schedule, 20, Optimizer::Adam, |step, _, constraint, params, _| {
+            assert_eq!(schedule.is_settled(step + 1), step >= 10);
             if step < 10 {
                 return;
             }
             assert_eq!(fixed.get_or_insert_with(|| constraint.grids.clone()), &constraint.grids);
             let mut rounded = Vec::new();
-            let seen = constraint.seen(&layout, params, &mut rounded);
+            let seen = constraint.effective_params(&layout, params, &mut rounded);
             for (view, grid) in weights(&layout).zip(&constraint.grids) {
                 for i in view.range() {
                     assert!(params[i].abs() <= grid.limit());
@@ -375,9 +376,9 @@ mod tests {
         let layout = layout();
         let mut rng = Rng::keyed(5, &[]);
         let mut params: Vec<f32> = (0..layout.len()).map(|_| rng.normal() as f32).collect();
-        settle(&layout, &[], &mut params);
+        round_to_grid(&layout, &[], &mut params);
         let mut again = params.clone();
-        settle(&layout, &[], &mut again);
+        round_to_grid(&layout, &[], &mut again);
         assert_eq!(again, params);
     }
 }

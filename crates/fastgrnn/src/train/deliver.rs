@@ -8,7 +8,7 @@
 //! model each by its own scores; it becomes part of their heads.
 
 use super::TrainError;
-use super::constraint::settle;
+use super::constraint::round_to_grid;
 use super::folder::{FLOAT_MODEL_FILE, MODEL_FILE};
 use super::job::Job;
 use fastgrnn_core::files::write_atomic;
@@ -108,7 +108,7 @@ impl Job<'_> {
     /// The integer model of what was trained, calibrated on what it saw.
     fn integer(&self, trained: &Trained) -> Result<IntegerModel, TrainError> {
         let mut rounded = trained.model.clone();
-        settle(&rounded.network.layout(), &trained.grids, &mut rounded.params);
+        round_to_grid(&rounded.network.layout(), &trained.grids, &mut rounded.params);
         let options = Options { input_lsb: self.config.lsb(), ..Options::default() };
         Ok(quantize(&rounded, &self.data.train.x, &trained.indices, &options)?)
     }

@@ -1,15 +1,15 @@
 //! A run: every seed, one after the other, into a run folder.
 
-use super::checkpoint::Best;
+use super::checkpoint::BestEpoch;
 use super::deliver::write_json;
 use super::epoch::EpochReport;
-use super::fold::fingerprint;
 use super::folder::{
     CONFIG_FILE, FLOAT_MODEL_FILE, LOCK_FILE, METRICS_FILE, MODEL_FILE, RESULT_FILE, SUMMARY_FILE,
     seed_folder,
 };
 use super::job::Job;
 use super::observe::Observer;
+use super::pass_data::fingerprint;
 use super::recipe::is_local;
 use super::seed::{SeedRun, metrics_line};
 use super::summary::{Bytes, SeedRecord, SeedResult, Summary};
@@ -235,7 +235,7 @@ fn summarize(
 
 /// The seed best on validation; the first one without validation. The test set has no say.
 fn best_seed<'a>(seeds: &'a [SeedResult], config: &Config) -> &'a SeedResult {
-    let rank = |s: &SeedResult| s.val.as_ref().map(|v| Best::of(0, v, config));
+    let rank = |s: &SeedResult| s.val.as_ref().map(|v| BestEpoch::of(0, v, config));
     let mut best = &seeds[0];
     for seed in &seeds[1..] {
         if let (Some(new), Some(old)) = (rank(seed), rank(best))

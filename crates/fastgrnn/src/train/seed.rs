@@ -1,15 +1,15 @@
 //! One seed: choose an epoch on the validation part, refit if asked, read the test set once.
 
 use super::average::Average;
-use super::checkpoint::{Best, State};
-use super::constraint::Course;
+use super::checkpoint::{BestEpoch, State};
+use super::constraint::StageSchedule;
 use super::deliver::{Trained, write_json};
 use super::epoch::{EpochReport, Pass};
-use super::fold::Fold;
 use super::folder::{CHECKPOINT_FILE, METRICS_FILE, RESULT_FILE};
 use super::job::Job;
 use super::observe::{Progress, SeedStarted};
 use super::optim::{Optim, clip_norm};
+use super::pass_data::PassData;
 use super::schedule::Rate;
 use super::summary::{SeedRecord, SeedResult};
 use super::{Config, TrainError};
@@ -55,9 +55,9 @@ impl<'j, 'a> SeedRun<'j, 'a> {
         let (params, optim) = fresh(job.config, job.data, seed);
         let gradient = vec![0.0; params.len()];
         let mut state = State::new(seed, job.fingerprint.clone(), params, optim);
-        state.place.average = Average::new(job.config.training.ema, &state.params);
+        state.progress.average = Average::new(job.config.training.ema, &state.params);
         state.restore(&folder.join(CHECKPOINT_FILE))?;
-        if state.place.data != job.fingerprint {
+        if state.progress.data != job.fingerprint {
             return Err(TrainError::DataChanged { out: job.out.to_owned() });
         }
         let mut batch = Batch::new(network.input());
@@ -73,7 +73,7 @@ impl<'j, 'a> SeedRun<'j, 'a> {
 
     /// Epochs already done, for `metrics.jsonl` to start with.
     pub(super) fn history(&self) -> &[EpochReport] {
-        &self.state.place.history
+        &self.state.progress.history
     }
 
     /// Trains to the end and writes model and result.
@@ -90,43 +90,43 @@ impl<'j, 'a> SeedRun<'j, 'a> {
             val: val.len(),
             test: self.job.data.test.as_ref().map_or(0, |t| t.len()),
             epochs: config.training.epochs,
-            resumed_after: self.state.place.history.len(),
+            resumed_after: self.state.progress.history.len(),
         });
-        let mut fold = Fold::new(config, self.job.data, self.seed, Pass::Choose, train)?;
-        if self.state.place.pass == Pass::Choose {
-            self.train(&mut fold, &val, config.training.epochs)?;
+        let mut pass_data = PassData::new(config, self.job.data, self.seed, Pass::Choose, train)?;
+        if self.state.progress.pass == Pass::Choose {
+            self.train(&mut pass_data, &val, config.training.epochs)?;
         }
-        let best = self.state.place.best;
-        if best.is_none() && self.state.place.pass == Pass::Choose {
+        let best = self.state.progress.best;
+        if best.is_none() && self.state.progress.pass == Pass::Choose {
             self.state.choose();
         }
-        let mut chosen = Trained { model: fold.model, grids: Vec::new(), indices: fold.indices };
+        let mut chosen = Trained { model: pass_data.model, grids: Vec::new(), indices: pass_data.indices };
         let mut result = None;
         if config.training.refit != Refit::None {
             let best_epoch = best.map_or(config.training.epochs, |b| b.epoch);
             let epochs =
                 if config.training.refit == Refit::Full { config.training.epochs } else { best_epoch };
-            if self.state.place.pass == Pass::Choose {
+            if self.state.progress.pass == Pass::Choose {
                 let (params, optim) = fresh(config, self.job.data, self.seed);
                 self.state.begin_refit(params, optim);
                 self.checkpoint()?;
             }
             let all = (0..examples.len() as u32).collect();
-            let mut fold = Fold::new(config, self.job.data, self.seed, Pass::Refit, all)?;
-            self.train(&mut fold, &[], epochs)?;
-            let model = Model { params: self.state.counted().to_vec(), ..fold.model };
-            let grids = std::mem::take(&mut self.state.place.constraint.grids);
-            result = Some(Trained { model, grids, indices: fold.indices });
+            let mut pass_data = PassData::new(config, self.job.data, self.seed, Pass::Refit, all)?;
+            self.train(&mut pass_data, &[], epochs)?;
+            let model = Model { params: self.state.counted().to_vec(), ..pass_data.model };
+            let grids = std::mem::take(&mut self.state.progress.constraint.grids);
+            result = Some(Trained { model, grids, indices: pass_data.indices });
         }
         chosen.model.params = std::mem::take(&mut self.state.best_params);
-        chosen.grids = std::mem::take(&mut self.state.place.chosen_grids);
+        chosen.grids = std::mem::take(&mut self.state.progress.chosen_grids);
         self.record(&chosen, &val, result.as_ref().unwrap_or(&chosen))
     }
 
     /// Runs a pass up to `epochs` epochs of its schedule.
-    fn train(&mut self, fold: &mut Fold, val: &[u32], epochs: usize) -> Result<(), TrainError> {
+    fn train(&mut self, pass_data: &mut PassData, val: &[u32], epochs: usize) -> Result<(), TrainError> {
         let config = self.job.config;
-        let batches = fold.batches();
+        let batches = pass_data.batches();
         let total = config.training.epochs as u64 * batches as u64;
         let rate = Rate {
             schedule: config.training.schedule,
@@ -135,145 +135,153 @@ impl<'j, 'a> SeedRun<'j, 'a> {
             warmup: (config.training.warmup * total as f64).round() as u64,
             every: (config.training.decay_every.unwrap_or(0.0) * batches as f64).round() as u64,
         };
-        let course = Course::new(config, &self.layout, total);
+        let stages = StageSchedule::new(config, &self.layout, total);
         self.clock = Instant::now();
-        while self.state.place.epoch < epochs && !self.out_of_patience() {
-            let epoch = self.state.place.epoch;
-            fold.shuffle(epoch);
-            while self.state.place.batch < batches {
+        while self.state.progress.epoch < epochs && !self.out_of_patience() {
+            let epoch = self.state.progress.epoch;
+            pass_data.shuffle(epoch);
+            while self.state.progress.batch < batches {
                 if self.job.observer.should_stop() {
                     self.checkpoint()?;
                     let out = self.job.out.to_owned();
                     return Err(TrainError::Interrupted { seed: self.seed, epoch: epoch + 1, out });
                 }
-                let loss = self.step(fold, &rate, &course)?;
-                let place = &self.state.place;
+                let loss = self.step(pass_data, &rate, &stages)?;
+                let progress = &self.state.progress;
                 self.job.observer.progress(&Progress {
                     seed: self.seed,
-                    pass: place.pass,
+                    pass: progress.pass,
                     epoch: epoch + 1,
                     epochs,
-                    batch: place.batch,
+                    batch: progress.batch,
                     batches,
                     loss,
                 });
                 self.checkpoint_if_due()?;
             }
-            self.end_epoch(fold, val, epochs, &rate, &course)?;
+            self.end_epoch(pass_data, val, epochs, &rate, &stages)?;
         }
         Ok(())
     }
 
     /// One optimiser step; returns the epoch's mean loss so far.
-    fn step(&mut self, fold: &mut Fold, rate: &Rate, course: &Course) -> Result<f64, TrainError> {
+    fn step(
+        &mut self,
+        pass_data: &mut PassData,
+        rate: &Rate,
+        stages: &StageSchedule,
+    ) -> Result<f64, TrainError> {
         let config = self.job.config;
-        let (epoch, number) = (self.state.place.epoch, self.state.place.batch);
-        fold.fill(&mut self.batch, epoch, number)?;
+        let (epoch, number) = (self.state.progress.epoch, self.state.progress.batch);
+        pass_data.fill(&mut self.batch, epoch, number)?;
         if let Some(teacher) = &mut self.job.teacher {
-            teacher.advise(&mut self.batch, &fold.model.normalizer)?;
+            teacher.advise(&mut self.batch, &pass_data.model.normalizer)?;
         }
-        let State { params, optim, place, .. } = &mut self.state;
-        let (now, constraint) = (course.at(optim.steps), &mut place.constraint);
-        constraint.enter(now.kind, &self.layout, params);
-        let seen = constraint.seen(&self.layout, params, &mut self.rounded);
+        let State { params, optim, progress, .. } = &mut self.state;
+        let (plan, constraint) = (stages.at(optim.steps), &mut progress.constraint);
+        constraint.begin_stage(plan.kind, &self.layout, params);
+        let seen = constraint.effective_params(&self.layout, params, &mut self.rounded);
         let Step { loss, correct, rows } =
             self.job.scorer.engine.gradient(seen, &self.batch, config.training.loss, &mut self.gradient)?;
         if !loss.is_finite() {
             return Err(self.diverged(number + 1, format!("the loss became {loss}")));
         }
-        constraint.hold(&mut self.gradient, &mut self.outside);
+        constraint.mask_gradient(&mut self.gradient, &mut self.outside);
         let norm = clip_norm(&mut self.gradient, config.training.clip);
         if !norm.is_finite() {
             let what = format!("the loss was {loss:.4} but its gradient became {norm}");
             return Err(self.diverged(number + 1, what));
         }
         let clipped = config.training.clip > 0.0 && norm > config.training.clip;
-        constraint.remember(&self.outside, if clipped { (config.training.clip / norm) as f32 } else { 1.0 });
+        constraint.accumulate_masked(
+            &self.outside,
+            if clipped { (config.training.clip / norm) as f32 } else { 1.0 },
+        );
         let lr = rate.at(optim.steps);
         optim.step(&self.layout, params, &self.gradient, lr);
-        if let Some(projection) = now.projection {
-            course.project(projection, constraint, &self.layout, params, optim, lr);
+        if let Some(projection) = plan.projection {
+            stages.project(projection, constraint, &self.layout, params, optim, lr);
         }
         constraint.clamp(&self.layout, params);
         if !all_finite(params) {
             let what = format!("a parameter became infinite or NaN at a loss of {loss:.4}");
             return Err(self.diverged(number + 1, what));
         }
-        let place = &mut self.state.place;
-        match now.projection {
-            Some(_) => place.average.restart(&self.state.params),
-            None => place.average.follow(&self.state.params),
+        let progress = &mut self.state.progress;
+        match plan.projection {
+            Some(_) => progress.average.restart(&self.state.params),
+            None => progress.average.follow(&self.state.params),
         }
-        place.first_loss.get_or_insert(loss);
-        place.loss += loss * rows as f64;
-        place.correct += correct as u64;
-        place.rows += rows as u64;
-        place.batch += 1;
-        place.epoch_seconds += lap(&mut self.clock);
-        Ok(place.loss / place.rows as f64)
+        progress.first_loss.get_or_insert(loss);
+        progress.loss += loss * rows as f64;
+        progress.correct += correct as u64;
+        progress.rows += rows as u64;
+        progress.batch += 1;
+        progress.epoch_seconds += lap(&mut self.clock);
+        Ok(progress.loss / progress.rows as f64)
     }
 
     fn end_epoch(
         &mut self,
-        fold: &Fold,
+        pass_data: &PassData,
         val: &[u32],
         epochs: usize,
         rate: &Rate,
-        course: &Course,
+        stages: &StageSchedule,
     ) -> Result<(), TrainError> {
-        let train_loss = self.state.place.loss / self.state.place.rows.max(1) as f64;
-        let first = self.state.place.first_loss.unwrap_or(train_loss).max(LEAST_FIRST_LOSS);
+        let train_loss = self.state.progress.loss / self.state.progress.rows.max(1) as f64;
+        let first = self.state.progress.first_loss.unwrap_or(train_loss).max(LEAST_FIRST_LOSS);
         if train_loss > EXPLODED * first {
             let what = format!("the epoch's mean loss is {train_loss:.4}, the first batch's was {first:.4}");
-            return Err(self.diverged(self.state.place.batch, what));
+            return Err(self.diverged(self.state.progress.batch, what));
         }
         let validated = match val {
             [] => None,
             val => {
-                let (constraint, train) = (&self.state.place.constraint, &self.job.data.train);
-                let seen = constraint.seen(&self.layout, self.state.counted(), &mut self.rounded);
-                Some(self.job.validate(&fold.model, seen, train, val)?)
+                let (constraint, train) = (&self.state.progress.constraint, &self.job.data.train);
+                let seen = constraint.effective_params(&self.layout, self.state.counted(), &mut self.rounded);
+                Some(self.job.validate(&pass_data.model, seen, train, val)?)
             }
         };
         let done = self.state.optim.steps;
-        let eligible = validated.is_some() && course.is_settled(done);
+        let eligible = validated.is_some() && stages.is_settled(done);
         let mut is_best = false;
         if let Some(scores) = &validated {
             if !scores.loss.is_finite() {
                 let what = format!("the validation loss became {}", scores.loss);
-                return Err(self.diverged(self.state.place.batch, what));
+                return Err(self.diverged(self.state.progress.batch, what));
             }
-            let epoch = self.state.place.epoch + 1;
-            let now = Best::of(epoch, scores, self.job.config);
-            let place = &mut self.state.place;
-            is_best = eligible && place.best.is_none_or(|best| now.beats(&best));
+            let epoch = self.state.progress.epoch + 1;
+            let this = BestEpoch::of(epoch, scores, self.job.config);
+            let progress = &mut self.state.progress;
+            is_best = eligible && progress.best.is_none_or(|best| this.beats(&best));
             if is_best {
-                place.best = Some(now);
+                progress.best = Some(this);
                 self.state.choose();
             }
         }
-        let place = &mut self.state.place;
-        place.epoch_seconds += lap(&mut self.clock);
-        place.epoch += 1;
+        let progress = &mut self.state.progress;
+        progress.epoch_seconds += lap(&mut self.clock);
+        progress.epoch += 1;
         let classes = matches!(self.job.data.train.y, Labels::Class { .. });
         let report = EpochReport {
             seed: self.seed,
-            pass: place.pass,
-            epoch: place.epoch,
+            pass: progress.pass,
+            epoch: progress.epoch,
             epochs,
             lr: rate.at(done.saturating_sub(1)),
             train_loss,
-            train_accuracy: classes.then(|| place.correct as f64 / place.rows.max(1) as f64),
+            train_accuracy: classes.then(|| progress.correct as f64 / progress.rows.max(1) as f64),
             val_loss: validated.as_ref().map(|s| s.loss),
             val_accuracy: validated.as_ref().and_then(|s| s.accuracy),
             val_f1: validated.as_ref().filter(|s| s.threshold.is_some()).and_then(|s| s.f1),
             best: is_best,
-            stage: course.at(done.saturating_sub(1)).kind.stage(),
+            stage: stages.at(done.saturating_sub(1)).kind.stage(),
             eligible,
-            seconds: place.epoch_seconds,
+            seconds: progress.epoch_seconds,
         };
         append_metrics(self.job.out, &report)?;
-        place.history.push(report.clone());
+        progress.history.push(report.clone());
         self.state.clear_epoch();
         self.job.observer.epoch(&report);
         if self.job.config.training.checkpoint_every == 0.0 {
@@ -284,9 +292,9 @@ impl<'j, 'a> SeedRun<'j, 'a> {
 
     /// Only epochs after which the run was settled are ever best, so that only they are waited for.
     fn out_of_patience(&self) -> bool {
-        let (patience, place) = (self.job.config.training.patience, &self.state.place);
-        let waited = place.best.map_or(0, |best| place.epoch.saturating_sub(best.epoch));
-        patience > 0 && place.pass == Pass::Choose && waited >= patience
+        let (patience, progress) = (self.job.config.training.patience, &self.state.progress);
+        let waited = progress.best.map_or(0, |best| progress.epoch.saturating_sub(best.epoch));
+        patience > 0 && progress.pass == Pass::Choose && waited >= patience
     }
 
     fn checkpoint_if_due(&mut self) -> Result<(), TrainError> {
@@ -304,7 +312,7 @@ impl<'j, 'a> SeedRun<'j, 'a> {
         let config = self.job.config;
         TrainError::Diverged {
             seed: self.seed,
-            epoch: self.state.place.epoch + 1,
+            epoch: self.state.progress.epoch + 1,
             batch,
             what,
             try_lr: one_digit(config.training.lr / 3.0),
@@ -316,9 +324,9 @@ impl<'j, 'a> SeedRun<'j, 'a> {
     /// Writes and evaluates what the seed delivers, and writes that down.
     fn record(mut self, chosen: &Trained, val: &[u32], result: &Trained) -> Result<SeedRecord, TrainError> {
         let delivery = self.job.deliver(&self.folder, chosen, val, result)?;
-        let place = &mut self.state.place;
-        place.seconds += place.epoch_seconds + lap(&mut self.clock);
-        let epochs = place.chosen_after.unwrap_or(place.epoch);
+        let progress = &mut self.state.progress;
+        progress.seconds += progress.epoch_seconds + lap(&mut self.clock);
+        let epochs = progress.chosen_after.unwrap_or(progress.epoch);
         let scores = |e: &Option<Evaluation>| e.as_ref().map(|e| e.scores.clone());
         let quantized = delivery.quantized.as_ref();
         let record = SeedRecord {
@@ -328,15 +336,15 @@ impl<'j, 'a> SeedRun<'j, 'a> {
                 model_float: quantized.map(|q| q.model_float.clone()),
                 bytes: quantized.map(|q| q.bytes),
                 epochs,
-                best_epoch: place.best.map_or(epochs, |b| b.epoch),
-                seconds: place.seconds,
+                best_epoch: progress.best.map_or(epochs, |b| b.epoch),
+                seconds: progress.seconds,
                 val: scores(&delivery.val),
                 test: scores(&delivery.test),
                 test_float: quantized.and_then(|q| scores(&q.test_float)),
                 agreement: quantized.and_then(|q| q.agreement),
             },
-            data: place.data.clone(),
-            history: std::mem::take(&mut place.history),
+            data: progress.data.clone(),
+            history: std::mem::take(&mut progress.history),
             val: delivery.val,
             test: delivery.test,
         };

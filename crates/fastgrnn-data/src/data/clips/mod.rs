@@ -69,8 +69,8 @@ fn length(request: &Request, spec: &Spec) -> Result<Length, DataError> {
     Ok(Length::Clip(samples.round() as usize))
 }
 
-fn share(key: &str, asked: Option<f64>) -> Result<f64, DataError> {
-    match asked.unwrap_or(EXTRA_SHARE) {
+fn share(key: &str, requested: Option<f64>) -> Result<f64, DataError> {
+    match requested.unwrap_or(EXTRA_SHARE) {
         share if (0.0..=1_000.0).contains(&share) => Ok(share),
         share => Err(DataError::Setting {
             key: key.into(),
@@ -181,14 +181,15 @@ impl Reader<'_> {
         }
     }
 
-    /// The words asked for, each of which must be there.
+    /// The requested words. Each must be there.
     fn words(&self, layout: &Layout) -> Result<Option<Vec<String>>, DataError> {
-        let asked = self.request.audio.chosen_words();
-        if let Some(word) = asked.iter().find(|word| !layout.files.iter().any(|file| file.word == **word)) {
+        let requested = self.request.audio.chosen_words();
+        if let Some(word) = requested.iter().find(|word| !layout.files.iter().any(|file| file.word == **word))
+        {
             let problem = format!("there is no folder '{word}'; folders: {}", listed(&layout.words()));
             return Err(DataError::Setting { key: "words".into(), problem });
         }
-        Ok((!asked.is_empty()).then(|| asked.to_vec()))
+        Ok((!requested.is_empty()).then(|| requested.to_vec()))
     }
 
     /// Computes the features of `jobs`.

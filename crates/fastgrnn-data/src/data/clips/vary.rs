@@ -16,7 +16,7 @@ const GAIN: f64 = 6.0;
 /// Share of the copies with noise in the background.
 const NOISY: f64 = 0.8;
 
-/// Signal-to-noise ratios unless others are asked for, in dB.
+/// Default signal-to-noise ratios, in dB.
 const SNR: (f64, f64) = (5.0, 25.0);
 
 /// How many copies, and how noisy.

@@ -84,9 +84,9 @@ impl Source {
     fn open(folder: &Path, request: &Request) -> Result<Self, DataError> {
         if Archive::is_in(folder) {
             let spec = features::Spec::default();
-            if let Some(asked) = request.audio.features.as_ref().filter(|asked| **asked != spec) {
+            if let Some(requested) = request.audio.features.as_ref().filter(|requested| **requested != spec) {
                 let problem = format!(
-                    "{asked}, but the archive holds {spec}; other features need the recordings themselves"
+                    "{requested}, but the archive holds {spec}; other features need the recordings themselves"
                 );
                 return Err(DataError::Setting { key: "features".into(), problem });
             }

@@ -20,7 +20,7 @@ pub(super) struct RecordedStream<'a> {
 }
 
 /// A detector and its errors.
-pub(super) struct Best {
+pub(super) struct BestDetector {
     cost: usize,
     pub(super) detector: Detector,
     pub(super) choice: Choice,
@@ -37,18 +37,22 @@ impl RecordedStream<'_> {
     }
 
     /// The best threshold and smoothing for one policy of resets.
-    fn best_of(&self, detector: &Detector, settings: &EvalSettings) -> Result<Best, EvalError> {
+    fn best_of(&self, detector: &Detector, settings: &EvalSettings) -> Result<BestDetector, EvalError> {
         let trace = self.trace(detector)?;
         let (tolerance, found) = (settings.tolerance as u64, &settings.thresholds);
         let (cost, choice) = choose(&trace, &self.targets, tolerance, found, &settings.smoothings)
             .ok_or(EvalError::NoChoice)?;
         let detector =
             Detector { threshold: choice.threshold, smoothing: choice.smoothing, ..detector.clone() };
-        Ok(Best { cost, detector, choice })
+        Ok(BestDetector { cost, detector, choice })
     }
 
     /// The best of all that is tried; of equals what was tried first.
-    pub(super) fn search(&self, detector: &Detector, settings: &EvalSettings) -> Result<Best, EvalError> {
+    pub(super) fn search(
+        &self,
+        detector: &Detector,
+        settings: &EvalSettings,
+    ) -> Result<BestDetector, EvalError> {
         if settings.resets == Resets::Own {
             return self.best_of(detector, settings);
         }
@@ -72,7 +76,7 @@ impl RecordedStream<'_> {
 
     fn improve(
         &self,
-        best: &mut Best,
+        best: &mut BestDetector,
         tried: &[Reset],
         with: &dyn Fn(Reset) -> Detector,
         settings: &EvalSettings,

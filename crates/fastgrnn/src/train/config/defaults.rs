@@ -181,13 +181,13 @@ impl Config {
     /// Optimiser steps of an epoch, to within rounding.
     fn batches(&self, data: &Dataset) -> usize {
         let part = training_part(data.train.len(), self.preparation.val_split);
-        self.draws(part).div_ceil(self.training.batch.max(1)).max(1)
+        self.epoch_size(part).div_ceil(self.training.batch.max(1)).max(1)
     }
 
     /// Sets the keys of the schedule whose defaults depend on the network and on other keys.
     fn derive_schedule(&mut self, given: &Recipe, data: &Dataset) -> Result<(), ConfigError> {
         if given.training.epochs.is_none() {
-            let part = self.draws(training_part(data.train.len(), self.preparation.val_split));
+            let part = self.epoch_size(training_part(data.train.len(), self.preparation.val_split));
             self.training.epochs =
                 default_epochs(&self.network(data), &data.train, part, self.training.batch);
         }

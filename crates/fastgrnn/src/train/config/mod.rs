@@ -52,7 +52,7 @@ impl Config {
     }
 
     /// Sequences that an epoch goes through, of `part` there are to train on.
-    pub(in crate::train) fn draws(&self, part: usize) -> usize {
+    pub(in crate::train) fn epoch_size(&self, part: usize) -> usize {
         self.training.epoch_draws.unwrap_or(part)
     }
 

@@ -1,83 +1,85 @@
-//! Which sequences an epoch draws, where it is not each of them once.
+//! Chooses the sequences of an epoch when an epoch is not every sequence once.
 //!
-//! Sequences lie in piles: one for each class that has a share, one for all others. A pile is
-//! dealt without end, in rounds that are each a fresh shuffle of it, and an epoch takes the next
-//! cards: nothing comes twice before everything came once, within an epoch and from one to the
-//! next. Which cards epoch e gets is a matter of counting, so it depends on seed, pass and e
-//! alone; nothing has to be remembered to resume.
+//! Sequences are divided into strata: one for each class that has a share, one for all others.
+//! Each stratum is shuffled again and again, and every epoch takes the next sequences from these
+//! shuffles. So no sequence is repeated before all of its stratum were used, within an epoch and
+//! from one epoch to the next. The sequences of epoch e follow from the seed, the pass and e
+//! alone, so a resumed run needs no stored position.
 
 use fastgrnn_core::rng::{Rng, stream};
 use fastgrnn_data::data::Labels;
 use fastgrnn_model::settings::ClassShare;
 
-/// A sequence of an epoch, and how often this epoch has drawn it before.
+/// A sequence of an epoch, and how often this epoch has used it before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Draw {
+pub(super) struct Sample {
     pub index: u32,
     pub repeat: u32,
 }
 
 /// Sequences that share a quota.
-struct Pile {
+struct Stratum {
     members: Vec<u32>,
-    /// Draws of an epoch that come from here.
+    /// Sampler of an epoch that come from here.
     quota: usize,
 }
 
-/// The piles of a pass.
-pub(super) struct Draws {
-    piles: Vec<Pile>,
+/// Chooses the sequences of the epochs of a pass.
+pub(super) struct Sampler {
+    strata: Vec<Stratum>,
 }
 
-impl Draws {
-    /// How an epoch of `draws` sequences is put together from those at `indices`.
-    pub(super) fn new(y: &Labels, indices: &[u32], share: Option<&ClassShare>, draws: usize) -> Self {
+impl Sampler {
+    /// How an epoch of `size` sequences is put together from those at `indices`.
+    pub(super) fn new(y: &Labels, indices: &[u32], share: Option<&ClassShare>, size: usize) -> Self {
         let shares = share.map_or(&[][..], |share| &share.0);
-        let pile_of = |i: u32| match y {
+        let stratum_of = |i: u32| match y {
             Labels::Class { index, names } => {
                 let class = names.get(index[i as usize] as usize);
                 shares.iter().position(|(name, _)| Some(name) == class).unwrap_or(shares.len())
             }
             _ => shares.len(),
         };
-        let mut piles: Vec<Pile> =
-            (0..=shares.len()).map(|_| Pile { members: Vec::new(), quota: 0 }).collect();
-        indices.iter().for_each(|&i| piles[pile_of(i)].members.push(i));
-        let mut left = draws;
-        for (pile, (_, share)) in piles.iter_mut().zip(shares).filter(|(pile, _)| !pile.members.is_empty()) {
-            pile.quota = ((share * draws as f64).round() as usize).min(left);
-            left -= pile.quota;
+        let mut strata: Vec<Stratum> =
+            (0..=shares.len()).map(|_| Stratum { members: Vec::new(), quota: 0 }).collect();
+        indices.iter().for_each(|&i| strata[stratum_of(i)].members.push(i));
+        let mut left = size;
+        for (stratum, (_, share)) in
+            strata.iter_mut().zip(shares).filter(|(stratum, _)| !stratum.members.is_empty())
+        {
+            stratum.quota = ((share * size as f64).round() as usize).min(left);
+            left -= stratum.quota;
         }
         // The others take what is left; without others, the classes with a share divide it.
-        match &mut piles[..] {
+        match &mut strata[..] {
             [.., rest] if !rest.members.is_empty() => rest.quota = left,
-            piles => {
-                let filled = piles.iter().filter(|pile| !pile.members.is_empty()).count().max(1);
-                let some = piles.iter_mut().filter(|pile| !pile.members.is_empty());
-                some.enumerate().for_each(|(k, pile)| {
-                    pile.quota += (k + 1) * left / filled - k * left / filled;
+            strata => {
+                let filled = strata.iter().filter(|stratum| !stratum.members.is_empty()).count().max(1);
+                let some = strata.iter_mut().filter(|stratum| !stratum.members.is_empty());
+                some.enumerate().for_each(|(k, stratum)| {
+                    stratum.quota += (k + 1) * left / filled - k * left / filled;
                 });
             }
         }
-        piles.retain(|pile| pile.quota > 0);
-        Self { piles }
+        strata.retain(|stratum| stratum.quota > 0);
+        Self { strata }
     }
 
     /// The sequences of `epoch`, in a random order.
-    pub(super) fn deal(&self, seed: u64, pass: u64, epoch: u64, order: &mut Vec<Draw>) {
+    pub(super) fn sample_epoch(&self, seed: u64, pass: u64, epoch: u64, order: &mut Vec<Sample>) {
         order.clear();
         let mut round = Vec::new();
-        for (k, pile) in self.piles.iter().enumerate() {
-            let (n, quota) = (pile.members.len() as u64, pile.quota as u64);
+        for (k, stratum) in self.strata.iter().enumerate() {
+            let (n, quota) = (stratum.members.len() as u64, stratum.quota as u64);
             let (first, end) = (epoch * quota, (epoch + 1) * quota);
             for number in first / n..end.div_ceil(n) {
-                round.clone_from(&pile.members);
+                round.clone_from(&stratum.members);
                 Rng::keyed(seed, &[stream::DEAL, pass, k as u64, number]).shuffle(&mut round);
                 let from = first.saturating_sub(number * n);
                 let to = (end - number * n).min(n);
                 let repeat = (number - first / n) as u32;
-                let dealt = &round[from as usize..to as usize];
-                order.extend(dealt.iter().map(|&index| Draw { index, repeat }));
+                let chosen = &round[from as usize..to as usize];
+                order.extend(chosen.iter().map(|&index| Sample { index, repeat }));
             }
         }
         Rng::keyed(seed, &[stream::SHUFFLE, pass, epoch]).shuffle(order);
@@ -96,9 +98,9 @@ mod tests {
         Labels::Class { index: (0..100).map(class).collect(), names }
     }
 
-    fn epoch(draws: &Draws, seed: u64, epoch: u64) -> Vec<Draw> {
+    fn epoch(sampler: &Sampler, seed: u64, epoch: u64) -> Vec<Sample> {
         let mut order = Vec::new();
-        draws.deal(seed, 0, epoch, &mut order);
+        sampler.sample_epoch(seed, 0, epoch, &mut order);
         order
     }
 
@@ -109,9 +111,9 @@ mod tests {
     #[test]
     fn a_class_gets_its_share_and_the_others_what_is_left() {
         let share = "rare=0.25".parse().unwrap();
-        let draws = Draws::new(&labels(), &all(), Some(&share), 80);
+        let sampler = Sampler::new(&labels(), &all(), Some(&share), 80);
         for e in 0..5 {
-            let order = epoch(&draws, 3, e);
+            let order = epoch(&sampler, 3, e);
             assert_eq!(order.len(), 80);
             assert_eq!(order.iter().filter(|d| d.index.is_multiple_of(10)).count(), 20);
         }
@@ -120,10 +122,10 @@ mod tests {
     #[test]
     fn nothing_comes_twice_before_everything_came_once() {
         let share = "rare=0.3".parse().unwrap();
-        let draws = Draws::new(&labels(), &all(), Some(&share), 50);
+        let sampler = Sampler::new(&labels(), &all(), Some(&share), 50);
         let (mut rare, mut others) = (HashMap::new(), HashMap::new());
         for e in 0..12 {
-            for draw in epoch(&draws, 7, e) {
+            for draw in epoch(&sampler, 7, e) {
                 let counts = if draw.index.is_multiple_of(10) { &mut rare } else { &mut others };
                 *counts.entry(draw.index).or_insert(0) += 1;
             }
@@ -140,11 +142,11 @@ mod tests {
     #[test]
     fn an_epoch_depends_on_seed_and_number_alone_and_repeats_are_told_apart() {
         let share = "rare=0.5".parse().unwrap();
-        let draws = Draws::new(&labels(), &all(), Some(&share), 64);
-        let late = epoch(&draws, 1, 9);
-        assert_eq!(late, epoch(&draws, 1, 9));
-        assert_ne!(late, epoch(&draws, 2, 9));
-        assert_ne!(late, epoch(&draws, 1, 8));
+        let sampler = Sampler::new(&labels(), &all(), Some(&share), 64);
+        let late = epoch(&sampler, 1, 9);
+        assert_eq!(late, epoch(&sampler, 1, 9));
+        assert_ne!(late, epoch(&sampler, 2, 9));
+        assert_ne!(late, epoch(&sampler, 1, 8));
         let mut seen: Vec<(u32, u32)> = late.iter().map(|d| (d.index, d.repeat)).collect();
         seen.sort_unstable();
         seen.dedup();
@@ -154,8 +156,8 @@ mod tests {
 
     #[test]
     fn fewer_draws_than_sequences_are_a_sample_without_shares() {
-        let draws = Draws::new(&labels(), &all(), None, 30);
-        let mut seen: Vec<u32> = (0..3).flat_map(|e| epoch(&draws, 5, e)).map(|d| d.index).collect();
+        let sampler = Sampler::new(&labels(), &all(), None, 30);
+        let mut seen: Vec<u32> = (0..3).flat_map(|e| epoch(&sampler, 5, e)).map(|d| d.index).collect();
         seen.sort_unstable();
         seen.dedup();
         assert_eq!(seen.len(), 90, "three epochs of thirty share no sequence");
@@ -165,9 +167,9 @@ mod tests {
     fn a_class_without_sequences_leaves_its_share_to_the_others() {
         let share = "rare=0.5".parse().unwrap();
         let without: Vec<u32> = (0..100u32).filter(|i| !i.is_multiple_of(10)).collect();
-        assert_eq!(epoch(&Draws::new(&labels(), &without, Some(&share), 40), 0, 0).len(), 40);
+        assert_eq!(epoch(&Sampler::new(&labels(), &without, Some(&share), 40), 0, 0).len(), 40);
         let only: Vec<u32> = (0..100).step_by(10).collect();
-        assert_eq!(epoch(&Draws::new(&labels(), &only, Some(&share), 40), 0, 0).len(), 40);
-        assert!(epoch(&Draws::new(&labels(), &[], Some(&share), 40), 0, 0).is_empty());
+        assert_eq!(epoch(&Sampler::new(&labels(), &only, Some(&share), 40), 0, 0).len(), 40);
+        assert!(epoch(&Sampler::new(&labels(), &[], Some(&share), 40), 0, 0).is_empty());
     }
 }

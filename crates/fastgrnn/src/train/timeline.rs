@@ -1,10 +1,10 @@
-//! Where each batch of a run falls among its stages: a pure function of its number.
+//! Assigns the batches of a run to its stages, as a pure function of the batch number.
 
 use fastgrnn_model::settings::{Stage, StageKind, Stages};
 
 /// The stages of a run laid out over its batches.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Plan {
+pub(super) struct Timeline {
     stages: Vec<Stage>,
     /// First batch of each stage, then the number of batches.
     starts: Vec<u64>,
@@ -12,7 +12,7 @@ pub(super) struct Plan {
 
 /// What one batch does.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Now {
+pub(super) struct StepPlan {
     /// The kind of its stage.
     pub kind: StageKind,
     /// What a projection after this batch aims at; `None` between projections.
@@ -47,7 +47,7 @@ impl Projection {
     }
 }
 
-impl Plan {
+impl Timeline {
     /// Lays `stages` over `total` batches. Each gets at least one, the first ones first, so that
     /// rounding never drops a stage that others rely on.
     pub(super) fn new(stages: &Stages, total: u64) -> Self {
@@ -74,7 +74,7 @@ impl Plan {
     }
 
     /// What batch `step` does, from 0. Beyond the end it is the last stage's.
-    pub(super) fn at(&self, step: u64) -> Now {
+    pub(super) fn at(&self, step: u64) -> StepPlan {
         let last = self.stages.len() - 1;
         let index = self.starts[1..].iter().position(|&end| step < end).unwrap_or(last);
         let (kind, start) = (self.stages[index].kind, self.starts[index]);
@@ -87,7 +87,7 @@ impl Plan {
             }
             _ => None,
         };
-        Now { kind, projection }
+        StepPlan { kind, projection }
     }
 }
 
@@ -95,26 +95,26 @@ impl Plan {
 mod tests {
     use super::*;
 
-    fn plan(text: &str, total: u64) -> Plan {
-        Plan::new(&text.parse().unwrap(), total)
+    fn timeline(text: &str, total: u64) -> Timeline {
+        Timeline::new(&text.parse().unwrap(), total)
     }
 
     #[test]
     fn thirds_of_the_batches_are_dense_projected_and_frozen() {
-        let plan = plan("dense:1/3,project:1/3,frozen:1/3", 90);
-        let names: Vec<&str> = (0..90).map(|s| plan.at(s).kind.name()).collect();
+        let timeline = timeline("dense:1/3,project:1/3,frozen:1/3", 90);
+        let names: Vec<&str> = (0..90).map(|s| timeline.at(s).kind.name()).collect();
         assert!(names[..30].iter().all(|n| *n == "dense"));
         assert!(names[30..60].iter().all(|n| *n == "project"));
         assert!(names[60..].iter().all(|n| *n == "frozen"));
-        let projections: Vec<u64> = (0..90).filter(|&s| plan.at(s).projection.is_some()).collect();
+        let projections: Vec<u64> = (0..90).filter(|&s| timeline.at(s).projection.is_some()).collect();
         assert_eq!(projections, [30, 45]);
-        assert_eq!(plan.at(1_000).kind, StageKind::Frozen);
+        assert_eq!(timeline.at(1_000).kind, StageKind::Frozen);
     }
 
     #[test]
     fn a_gradual_stage_falls_to_its_target_and_reaches_it_with_its_last_projection() {
-        let plan = plan("project:1:every=10:gradual", 35);
-        let kept: Vec<f64> = (0..35).filter_map(|s| plan.at(s).projection).map(|p| p.keep(0.2)).collect();
+        let timeline = timeline("project:1:every=10:gradual", 35);
+        let kept: Vec<f64> = (0..35).filter_map(|s| timeline.at(s).projection).map(|p| p.keep(0.2)).collect();
         assert_eq!(kept.len(), 4);
         assert!(kept.windows(2).all(|pair| pair[1] < pair[0]), "{kept:?}");
         assert!((kept[0] - (0.2 + 0.8 * 0.421875)).abs() < 1e-12);
@@ -123,10 +123,10 @@ mod tests {
 
     #[test]
     fn a_stage_may_stop_on_the_way() {
-        let plan = plan("project:1/2:keep=0.5,project:1/2", 10);
-        assert_eq!(plan.at(0).projection.unwrap().keep(0.3), 0.5);
-        assert_eq!(plan.at(0).projection.unwrap().keep(0.8), 0.8);
-        assert_eq!(plan.at(5).projection.unwrap().keep(0.3), 0.3);
+        let timeline = timeline("project:1/2:keep=0.5,project:1/2", 10);
+        assert_eq!(timeline.at(0).projection.unwrap().keep(0.3), 0.5);
+        assert_eq!(timeline.at(0).projection.unwrap().keep(0.8), 0.8);
+        assert_eq!(timeline.at(5).projection.unwrap().keep(0.3), 0.3);
     }
 
     #[test]
@@ -140,15 +140,15 @@ mod tests {
             ("dense:1/2,quantized:1/2", 31),
             ("project:1/2,quantized:1/2", 31),
         ] {
-            assert_eq!(plan(text, 60).settled(), settled, "{text}");
+            assert_eq!(timeline(text, 60).settled(), settled, "{text}");
         }
     }
 
     #[test]
     fn no_stage_is_lost_to_rounding_and_the_first_ones_come_first() {
         let of = |total| {
-            let plan = plan("dense:0.98,project:0.01,frozen:0.01", total);
-            (0..total).map(|s| plan.at(s).kind.name()).collect::<Vec<_>>()
+            let timeline = timeline("dense:0.98,project:0.01,frozen:0.01", total);
+            (0..total).map(|s| timeline.at(s).kind.name()).collect::<Vec<_>>()
         };
         assert_eq!(of(3), ["dense", "project", "frozen"]);
         assert_eq!(of(2), ["dense", "project"]);

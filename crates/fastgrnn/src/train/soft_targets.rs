@@ -1,4 +1,4 @@
-//! Targets between classes: label smoothing and mixup, on batches that are filled already.
+//! Label smoothing and mixup, applied to batches that have been filled.
 //!
 //! Mixup puts a part of another sequence of the batch into each one, and the same part of its
 //! target. Which one and how much is keyed by seed, pass, epoch and number of the batch. The own
@@ -8,8 +8,8 @@ use super::Config;
 use fastgrnn_core::batch::{Batch, Targets};
 use fastgrnn_core::rng::Rng;
 
-/// What happens to a batch's targets.
-pub(super) struct Soft {
+/// Changes a batch's targets from one class to shares of several.
+pub(super) struct SoftTargets {
     smoothing: f32,
     /// The parameter of the beta distribution that parts are drawn from; 0 for no mixing.
     alpha: f64,
@@ -19,8 +19,8 @@ pub(super) struct Soft {
     weights: Vec<f32>,
 }
 
-impl Soft {
-    /// Nothing where the configuration asks for neither.
+impl SoftTargets {
+    /// `None` if the configuration uses neither.
     pub(super) fn new(config: &Config, outputs: usize) -> Option<Self> {
         let smoothing = config.training.label_smoothing.unwrap_or(0.0) as f32;
         let alpha = config.training.mixup.unwrap_or(0.0);
@@ -85,9 +85,9 @@ impl Soft {
 mod tests {
     use super::*;
 
-    fn soft(smoothing: f32, alpha: f64, outputs: usize) -> Soft {
+    fn soft(smoothing: f32, alpha: f64, outputs: usize) -> SoftTargets {
         let (sequences, targets, weights) = (Vec::new(), Vec::new(), Vec::new());
-        Soft { smoothing, alpha, outputs, sequences, targets, weights }
+        SoftTargets { smoothing, alpha, outputs, sequences, targets, weights }
     }
 
     fn batch(n: usize, classes: u32) -> Batch {

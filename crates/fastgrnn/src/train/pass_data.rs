@@ -1,11 +1,12 @@
-//! One pass's view of the data: which sequences, how normalised, how weighted, in what order.
+//! The data of one pass: which sequences it uses, how they are normalised and weighted, and their
+//! order.
 //!
-//! Everything random is keyed by seed, pass, epoch and sequence, so a batch is the same whoever
-//! makes it and whenever.
+//! Random numbers are keyed by seed, pass, epoch and sequence, so the content of a batch does not
+//! depend on threads or on interruptions.
 
-use super::draws::{Draw, Draws};
 use super::epoch::Pass;
-use super::soft::Soft;
+use super::sampler::{Sample, Sampler};
+use super::soft_targets::SoftTargets;
 use super::{Config, TrainError};
 use fastgrnn_core::batch::Batch;
 use fastgrnn_core::net::Loss;
@@ -16,8 +17,8 @@ use fastgrnn_model::model::{Decision, Model, Task};
 use fastgrnn_model::settings::ClassWeight;
 use std::ops::Range;
 
-pub(super) struct Fold<'a> {
-    /// The model to be, without its parameters.
+pub(super) struct PassData<'a> {
+    /// The model that is trained, without its parameters.
     pub model: Model,
     /// Sequences an epoch goes through.
     pub indices: Vec<u32>,
@@ -37,14 +38,14 @@ pub(super) struct Fold<'a> {
     pass: Pass,
     batch_size: usize,
     epoch_size: usize,
-    /// How an epoch is put together, where it is not each sequence once.
-    draws: Option<Draws>,
-    order: Vec<Draw>,
+    /// Chooses the sequences of an epoch; `None` if an epoch is every sequence once.
+    sampler: Option<Sampler>,
+    order: Vec<Sample>,
     scratch: Vec<f32>,
-    soft: Option<Soft>,
+    soft: Option<SoftTargets>,
 }
 
-impl<'a> Fold<'a> {
+impl<'a> PassData<'a> {
     pub(super) fn new(
         config: &Config,
         data: &'a Dataset,
@@ -71,10 +72,10 @@ impl<'a> Fold<'a> {
             steps: examples.x.max_steps(),
             recipe,
         };
-        let (share, count) = (config.training.class_share.as_ref(), config.draws(indices.len()));
+        let (share, count) = (config.training.class_share.as_ref(), config.epoch_size(indices.len()));
         let all_once = share.is_none() && count == indices.len();
         Ok(Self {
-            draws: (!all_once).then(|| Draws::new(&examples.y, &indices, share, count)),
+            sampler: (!all_once).then(|| Sampler::new(&examples.y, &indices, share, count)),
             epoch_size: count,
             weights: class_weights(&examples.y, &indices, config.training.class_weight),
             augment: config.augmentation(data),
@@ -85,7 +86,7 @@ impl<'a> Fold<'a> {
             last_only: config.last_only(data),
             floor: data.audio.as_ref().map_or(f32::MIN, |spec| spec.floor() as f32),
             scratch: Vec::new(),
-            soft: Soft::new(config, model.network.outputs),
+            soft: SoftTargets::new(config, model.network.outputs),
             batch_size: config.training.batch,
             model,
             indices,
@@ -103,11 +104,11 @@ impl<'a> Fold<'a> {
     /// Puts the sequences into the order of `epoch`, which counts from 0.
     pub(super) fn shuffle(&mut self, epoch: usize) {
         let (seed, pass, epoch) = (self.seed, self.pass as u64, epoch as u64);
-        match &self.draws {
-            Some(draws) => draws.deal(seed, pass, epoch, &mut self.order),
+        match &self.sampler {
+            Some(sampler) => sampler.sample_epoch(seed, pass, epoch, &mut self.order),
             None => {
                 self.order.clear();
-                self.order.extend(self.indices.iter().map(|&index| Draw { index, repeat: 0 }));
+                self.order.extend(self.indices.iter().map(|&index| Sample { index, repeat: 0 }));
                 Rng::keyed(seed, &[stream::SHUFFLE, pass, epoch]).shuffle(&mut self.order);
             }
         }
@@ -131,7 +132,7 @@ impl<'a> Fold<'a> {
         let spectral = self.spectral(epoch);
         let dim = self.examples.x.dim();
         for at in self.range(number) {
-            let Draw { index, repeat } = self.order[at];
+            let Sample { index, repeat } = self.order[at];
             let (i, pass) = (index as usize, self.pass as u64);
             let key = [stream::AUGMENT, pass, epoch as u64, i as u64, u64::from(repeat)];
             // Only the repeats of a sequence have a fifth number in their key.
