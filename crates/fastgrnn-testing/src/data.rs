@@ -6,7 +6,8 @@ use std::path::PathBuf;
 /// The folder `name` inside `FASTGRNN_DATA`. Without one, prints what the calling test skips.
 pub fn folder(name: &str) -> Option<PathBuf> {
     let Some(root) = std::env::var_os("FASTGRNN_DATA") else {
-        skipped(&format!("FASTGRNN_DATA is not set, so there is no {name} to test with"));
+        let what = if name.is_empty() { "data" } else { name };
+        skipped(&format!("FASTGRNN_DATA is not set, so there is no {what} to test with"));
         return None;
     };
     let folder = PathBuf::from(root).join(name);
