@@ -7,13 +7,13 @@
 //!
 //! ```
 //! use fastgrnn_runtime::CellKind;
-//! use fastgrnn_runtime::float::{Head, Layer, Shape, argmax};
+//! use fastgrnn_runtime::float::{FloatLayer, Head, Shape, argmax};
 //!
 //! // A FastGRNN of 2 units on 1 feature: w, u, b_z, b_h, zeta, nu; then the head of 2 classes.
 //! const PARAMS: [f32; 12] = [0.5, -0.5, 0.1, 0.2, 0.3, 0.4, 1.0, 1.0, 0.0, 0.0, 1.0, -4.0];
 //! const HEAD: [f32; 6] = [1.0, -1.0, -1.0, 1.0, 0.0, 0.0];
 //!
-//! let (layer, rest) = Layer::new(&Shape::new(CellKind::FastGrnn, 1, 2), &PARAMS).unwrap();
+//! let (layer, rest) = FloatLayer::new(&Shape::new(CellKind::FastGrnn, 1, 2), &PARAMS).unwrap();
 //! assert!(rest.is_empty());
 //! let (head, _) = Head::new(2, 2, &HEAD).unwrap();
 //! let (mut state, mut scratch, mut scores) = ([0.0; 2], [0.0; 2], [0.0; 2]);

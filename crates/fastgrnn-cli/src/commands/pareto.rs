@@ -194,7 +194,7 @@ fn describe(answer: &ParetoOutput) -> String {
         .map(|b| vec![bytes(b.budget as u64), b.cell.unwrap_or("any cell").to_owned(), b.point.to_owned()])
         .collect();
     format!(
-        "{}\n  BestCandidate on validation within each budget:\n{}\n{}",
+        "{}\n  Best on validation within each budget:\n{}\n{}",
         table(&PARETO_HEADING, &rows),
         table(&["budget", "cell", "point"], &chosen),
         place_text(answer.run)

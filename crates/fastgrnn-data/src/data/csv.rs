@@ -13,7 +13,7 @@ use super::part::Part;
 use super::recordings::{RecordingRows, label_kind};
 use super::{DataError, LabelKind, Request};
 
-/// RecordingRows looked at before deciding what each column is.
+/// Rows looked at before deciding what each column is.
 const SAMPLE: usize = 1000;
 
 /// A file as rows, before they become sequences.

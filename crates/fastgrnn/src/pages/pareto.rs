@@ -7,7 +7,7 @@ use fastgrnn_report::html::{document, table, text_section};
 use fastgrnn_report::{Dot, Scatter, Series};
 use std::fmt::Write as _;
 
-/// TrainedCandidate points and what is needed to tell them.
+/// Trained points and what is needed to tell them.
 #[derive(Clone, Debug)]
 pub struct ParetoReport<'a> {
     /// What they were trained on.

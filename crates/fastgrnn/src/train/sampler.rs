@@ -20,7 +20,7 @@ pub(super) struct Sample {
 /// Sequences that share a quota.
 struct Stratum {
     members: Vec<u32>,
-    /// Sampler of an epoch that come from here.
+    /// How many sequences of an epoch come from this stratum.
     quota: usize,
 }
 
