@@ -2,6 +2,7 @@
 
 use crate::args::NewArgs;
 use crate::console::Console;
+use crate::flags::with_flags;
 use crate::integer_tables;
 use crate::misuse::misuse;
 use crate::scores::short;
@@ -61,9 +62,10 @@ fn spec(args: &NewArgs) -> anyhow::Result<RandomModel> {
     let (Some(kind), Some(hidden)) = (network.cell, network.hidden) else {
         return Err(misuse("--cell and --hidden are required"));
     };
-    // Ranges are checked by key; a person gave flags.
-    let flag = |error: String| misuse(format!("--{}", error.replacen(" = ", " ", 1)));
-    network.check().and_then(|()| sparsity.check()).map_err(|error| flag(error.to_string()))?;
+    network.check().and_then(|()| sparsity.check()).map_err(|error| {
+        let problem = format!("`{} = {}`: it must be {}", error.key, error.value, error.expected);
+        misuse(with_flags(&problem))
+    })?;
     let mut cell = Cell::new(kind, args.input, hidden);
     cell.form_w = form("w", network.form_w, network.rank_w, cell.form_w)?;
     cell.form_u = form("u", network.form_u, network.rank_u, cell.form_u)?;

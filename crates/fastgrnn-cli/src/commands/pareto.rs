@@ -55,14 +55,14 @@ pub fn run(args: ParetoArgs, console: Console) -> anyhow::Result<()> {
         rank_shares: args.rank_shares.clone().unwrap_or(defaults.rank_shares),
         kept: args.kept.clone().unwrap_or(defaults.kept),
     };
-    let plan = pareto::grid(&recipe, &data, &grid)?;
-    plan.notes.iter().for_each(|note| console.note(note));
+    let list = pareto::grid(&recipe, &data, &grid)?;
+    list.notes.iter().for_each(|note| console.note(note));
     // Only now: settings that cannot be used leave nothing behind.
     let out = std::path::absolute(match out {
         Some(out) => out,
         None => runs::fresh(&dataset, "pareto")?,
     })?;
-    let points = train_points(&plan, &data, &out, &args, console)?;
+    let points = train_points(&list, &data, &out, &args, console)?;
     let best = best_of(&points, &grid);
     let (html, command) = (out.join("pareto.html"), command(&args, &out));
     let report = ParetoReport {
@@ -125,7 +125,7 @@ fn read(recipe: &Recipe, console: Console) -> anyhow::Result<Dataset> {
 }
 
 fn train_points(
-    plan: &pareto::CandidateList,
+    list: &pareto::CandidateList,
     data: &Dataset,
     out: &Path,
     args: &ParetoArgs,
@@ -133,9 +133,9 @@ fn train_points(
 ) -> anyhow::Result<Vec<TrainedCandidate>> {
     interrupt::listen();
     let mut points = Vec::new();
-    for (i, candidate) in plan.candidates.iter().enumerate() {
+    for (i, candidate) in list.candidates.iter().enumerate() {
         let size = bytes(candidate.image_bytes as u64);
-        console.note(&format!("point {} of {}: {}, {size}", i + 1, plan.candidates.len(), candidate.name));
+        console.note(&format!("point {} of {}: {}, {size}", i + 1, list.candidates.len(), candidate.name));
         let folder = out.join(POINTS).join(&candidate.name);
         let options = RunOptions { out: folder, resume: true, threads: args.threads.count() };
         match pareto::train(candidate, data, &options, &mut Watcher::new(console)) {

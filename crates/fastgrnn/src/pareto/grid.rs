@@ -51,29 +51,29 @@ pub fn grid(recipe: &Recipe, data: &Dataset, grid: &Grid) -> Result<CandidateLis
     let mut budgets = grid.budgets.clone();
     budgets.sort_unstable();
     budgets.dedup();
-    let mut plan = CandidateList { candidates: Vec::new(), notes: Vec::new() };
+    let mut list = CandidateList { candidates: Vec::new(), notes: Vec::new() };
     for &budget in &budgets {
         for &cell in cells {
-            let before = plan.candidates.len();
+            let before = list.candidates.len();
             let mut known = false;
             for &share in &grid.rank_shares {
                 for &kept in &grid.kept {
                     let family = Family { cell, share, kept };
                     match family.largest(recipe, data, budget)? {
-                        Some(found) if plan.candidates.iter().any(|c| c.name == found.name) => known = true,
-                        Some(found) => plan.candidates.push(found),
+                        Some(found) if list.candidates.iter().any(|c| c.name == found.name) => known = true,
+                        Some(found) => list.candidates.push(found),
                         None => {}
                     }
                 }
             }
-            if plan.candidates.len() == before && !known {
+            if list.candidates.len() == before && !known {
                 let limits = if recipe.limits().is_empty() { "" } else { " and keeps to the limits" };
-                plan.notes
+                list.notes
                     .push(format!("no {cell} of {LEAST_UNITS} units or more fits {budget} bytes{limits}"));
             }
         }
     }
-    if plan.candidates.is_empty() { Err(ParetoError::Nothing(plan.notes)) } else { Ok(plan) }
+    if list.candidates.is_empty() { Err(ParetoError::Nothing(list.notes)) } else { Ok(list) }
 }
 
 fn check(recipe: &Recipe, grid: &Grid) -> Result<(), ParetoError> {
@@ -252,8 +252,8 @@ mod tests {
             cells: vec![CellKind::FastGrnn, CellKind::Gru, CellKind::Lstm],
             ..Grid::default()
         };
-        let plan = super::grid(&recipe, &data, &grid).unwrap();
-        for candidate in &plan.candidates {
+        let list = super::grid(&recipe, &data, &grid).unwrap();
+        for candidate in &list.candidates {
             assert!(candidate.image_bytes <= candidate.budget, "{}", candidate.name);
             let mut larger = candidate.config.clone();
             larger.network.hidden += 1;
@@ -263,8 +263,8 @@ mod tests {
                 assert!(family.bytes(&larger, &data) > candidate.budget, "{}", candidate.name);
             }
         }
-        let names: Vec<&str> = plan.candidates.iter().map(|c| c.name.as_str()).collect();
-        assert!(names[0].starts_with("fastgrnn-h") && plan.candidates[0].budget == 900, "{names:?}");
+        let names: Vec<&str> = list.candidates.iter().map(|c| c.name.as_str()).collect();
+        assert!(names[0].starts_with("fastgrnn-h") && list.candidates[0].budget == 900, "{names:?}");
         assert!(names.iter().any(|n| n.starts_with("lstm") && n.ends_with("k0.5")), "{names:?}");
     }
 
@@ -285,7 +285,7 @@ mod tests {
         });
         let cells = vec![CellKind::FastGrnn, CellKind::Rnn];
         let grid = Grid { budgets: vec![1_024], cells, ..Grid::default() };
-        let plan = super::grid(&recipe, &digits(), &grid).unwrap();
-        assert!(plan.candidates.iter().any(|c| c.config.network.cell == CellKind::Rnn));
+        let list = super::grid(&recipe, &digits(), &grid).unwrap();
+        assert!(list.candidates.iter().any(|c| c.config.network.cell == CellKind::Rnn));
     }
 }

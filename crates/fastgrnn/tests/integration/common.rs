@@ -90,3 +90,9 @@ impl Observer for Stopper {
         self.asked > self.left
     }
 }
+
+/// The epochs of a run, as its folder lists them.
+pub fn metrics(folder: &std::path::Path) -> Vec<fastgrnn::train::EpochReport> {
+    let text = std::fs::read_to_string(folder.join("metrics.jsonl")).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}

@@ -8,14 +8,14 @@
 //! Everything a kernel calls must be `#[inline(always)]`. Loops count instead of zipping slices:
 //! `Zip` is not always inlined, which makes a kernel several times as slow.
 #[cfg(target_arch = "x86_64")]
-mod pair;
+mod double_width;
 mod portable;
 mod product;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
 #[cfg(target_arch = "x86_64")]
-pub use pair::Pair;
+pub use double_width::DoubleWidth;
 pub use portable::PortableInt;
 pub use product::{ROWS, Rows, Term};
 #[cfg(target_arch = "x86_64")]

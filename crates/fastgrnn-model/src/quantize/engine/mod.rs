@@ -14,7 +14,7 @@ mod scalar;
 use super::{IntegerModel, Saturations};
 use fastgrnn_data::data::Sequences;
 #[cfg(target_arch = "x86_64")]
-use fastgrnn_engine::simd::int::{Avx2Int, Avx512Int, Avx512Vnni, Pair};
+use fastgrnn_engine::simd::int::{Avx2Int, Avx512Int, Avx512Vnni, DoubleWidth};
 use fastgrnn_engine::simd::int::{IntSimd, PortableInt};
 use group::Group;
 use plan::Plan;
@@ -121,9 +121,9 @@ impl IntegerModel {
             #[cfg(target_arch = "x86_64")]
             IntegerEngine::Avx2 => Avx2Int::detect().map(|s| job.run(s)),
             #[cfg(target_arch = "x86_64")]
-            IntegerEngine::Avx512 => Avx512Int::detect().map(|s| job.run(Pair(s))),
+            IntegerEngine::Avx512 => Avx512Int::detect().map(|s| job.run(DoubleWidth(s))),
             #[cfg(target_arch = "x86_64")]
-            IntegerEngine::Avx512Vnni => Avx512Vnni::detect().map(|s| job.run(Pair(s))),
+            IntegerEngine::Avx512Vnni => Avx512Vnni::detect().map(|s| job.run(DoubleWidth(s))),
             #[cfg(not(target_arch = "x86_64"))]
             _ => None,
         }

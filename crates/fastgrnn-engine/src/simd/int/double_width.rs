@@ -4,7 +4,7 @@ use super::{IntKernel, IntSimd, Table};
 
 /// An instruction set with twice the lanes.
 #[derive(Clone, Copy)]
-pub struct Pair<S>(pub S);
+pub struct DoubleWidth<S>(pub S);
 
 /// A kernel that is given twice the lanes.
 struct Doubled<K>(K);
@@ -14,7 +14,7 @@ impl<K: IntKernel> IntKernel for Doubled<K> {
 
     #[inline(always)]
     fn run<S: IntSimd>(self, s: S) -> K::Output {
-        self.0.run(Pair(s))
+        self.0.run(DoubleWidth(s))
     }
 }
 
@@ -28,7 +28,7 @@ macro_rules! both {
     )+};
 }
 
-impl<S: IntSimd> IntSimd for Pair<S> {
+impl<S: IntSimd> IntSimd for DoubleWidth<S> {
     type V = [S::V; 2];
     const LANES: usize = 2 * S::LANES;
     const REPEATS: bool = S::REPEATS;
