@@ -239,3 +239,31 @@ fn a_wake_word_is_tested_on_all_official_test_clips() {
         data::load(&Request::new("wakeword:alexa").with_data(|data| data.data_dir = data_dir)).unwrap_err();
     assert!(error.to_string().contains("'alexa'") && error.to_string().contains("sheila"), "{error}");
 }
+
+#[test]
+fn a_missing_set_says_what_to_get_and_where_to_put_it() {
+    let empty = tempfile::tempdir().unwrap();
+    let sets = data::known_sets(Some(empty.path()));
+    for set in sets.iter().filter(|set| set.name != "digits") {
+        // A wake word is part of the name of its set.
+        let name = set.name.replace("<word>", "yes");
+        let data_dir = Some(empty.path().to_path_buf());
+        let error = data::load(&Request::new(&name).with_data(|data| data.data_dir = data_dir)).unwrap_err();
+        let DataError::MissingSet { name, fetch, .. } = &error else { panic!("{error}") };
+        let message = error.to_string();
+        assert!(message.contains(name) && message.contains("sha256"), "{message}");
+        assert!(message.contains(&empty.path().display().to_string()), "{message}");
+        let nowhere = DataError::MissingSet { name: name.clone(), folder: None, fetch: fetch.clone() };
+        let message = nowhere.to_string();
+        assert!(message.contains("FASTGRNN_DATA") && message.contains("`data-dir`"), "{message}");
+        assert!(message.contains("docs/data-sets.md"), "{message}");
+    }
+}
+
+#[test]
+fn a_known_folder_without_its_files_does_not_count_as_found() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("mnist")).unwrap();
+    let sets = data::known_sets(Some(folder.path()));
+    assert!(sets.iter().all(|set| set.found == (set.name == "digits")));
+}

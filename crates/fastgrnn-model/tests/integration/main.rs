@@ -4,3 +4,5 @@ mod detector;
 mod integer_engine;
 mod quantize;
 mod quantized;
+mod random;
+mod threshold;

@@ -160,28 +160,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_missing_set_says_what_to_get_and_where_to_put_it() {
-        let empty = tempfile::tempdir().unwrap();
-        for spec in &SPECS[1..] {
-            let error = spec.load(Some(empty.path().into()), &Request::new(spec.name)).err().unwrap();
-            assert!(matches!(error, DataError::MissingSet { .. }), "{error}");
-            let message = error.to_string();
-            assert!(message.contains(spec.name) && message.contains("sha256"), "{message}");
-            assert!(message.contains(&empty.path().display().to_string()), "{message}");
-            let error = spec.load(None, &Request::new(spec.name)).err().unwrap().to_string();
-            assert!(error.contains("FASTGRNN_DATA") && error.contains("`data-dir`"), "{error}");
-            assert!(error.contains("docs/data-sets.md"), "{error}");
-        }
-    }
-
-    #[test]
-    fn a_known_folder_without_its_files_does_not_count_as_found() {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::create_dir(folder.path().join("mnist")).unwrap();
-        assert!(mnist::SPEC.locate(Some(folder.path())).is_none());
-    }
-
-    #[test]
     fn the_given_folder_is_used_before_the_variable() {
         let given = Path::new("given");
         assert_eq!(data_folder(Some(given)), Some(given.to_path_buf()));
