@@ -21,6 +21,7 @@ pub struct Watcher {
     is_live: bool,
     bar: Option<ProgressBar>,
     seeds: usize,
+    folds: usize,
     best: Option<f64>,
     last_line: Option<Instant>,
     last_draw: Option<Instant>,
@@ -30,7 +31,7 @@ impl Watcher {
     /// A watcher that shows what the console allows.
     pub fn new(console: Console) -> Self {
         let is_live = console.is_live();
-        Self { console, is_live, bar: None, seeds: 1, best: None, last_line: None, last_draw: None }
+        Self { console, is_live, bar: None, seeds: 1, folds: 0, best: None, last_line: None, last_draw: None }
     }
 
     fn line(&self, text: &str) {
@@ -40,8 +41,11 @@ impl Watcher {
         }
     }
 
-    fn name(&self, seed: u64, pass: Pass) -> String {
+    fn name(&self, seed: u64, pass: Pass, fold: Option<usize>) -> String {
         let mut name = if self.seeds > 1 { format!("seed {seed}") } else { "training".to_owned() };
+        if let Some(fold) = fold {
+            name.push_str(&format!(", fold {fold} of {}", self.folds));
+        }
         if pass == Pass::Refit {
             name.push_str(", refit");
         }
@@ -96,21 +100,24 @@ fn epoch_text(report: &EpochReport) -> String {
 
 impl Observer for Watcher {
     fn seed_started(&mut self, event: &SeedStarted) {
-        self.seeds = event.of;
+        (self.seeds, self.folds) = (event.of, event.folds);
         self.best = None;
         self.last_line = None;
         let resumed = match event.resumed_after {
             0 => String::new(),
             n => format!(", continuing after epoch {n}"),
         };
+        let (train, val) = (count(event.train as u64), count(event.val as u64));
+        let validation = match event.folds {
+            0 => format!("{train} sequences to train on, {val} to validate"),
+            folds => format!("{train} sequences to train on, in {folds} folds to validate"),
+        };
         self.line(&format!(
-            "seed {} ({} of {}): {} parameters; {} sequences to train on, {} to validate, {} to test; {} epochs{resumed}",
+            "seed {} ({} of {}): {} parameters; {validation}, {} to test; {} epochs{resumed}",
             event.seed,
             event.index + 1,
             event.of,
             count(event.params as u64),
-            count(event.train as u64),
-            count(event.val as u64),
             count(event.test as u64),
             event.epochs,
         ));
@@ -123,7 +130,7 @@ impl Observer for Watcher {
         self.last_draw = Some(Instant::now());
         let length = (event.epochs * event.batches) as u64;
         let done = ((event.epoch - 1) * event.batches + event.batch) as u64;
-        let prefix = self.name(event.seed, event.pass);
+        let prefix = self.name(event.seed, event.pass, event.fold);
         let fresh = self.bar.as_ref().is_none_or(|b| b.prefix() != prefix);
         if fresh {
             self.finish_bar();
@@ -155,7 +162,7 @@ impl Observer for Watcher {
             self.last_line.is_none_or(|t| t.elapsed() >= BETWEEN_LINES) || report.epoch == report.epochs;
         if due {
             self.last_line = Some(Instant::now());
-            let name = self.name(report.seed, report.pass);
+            let name = self.name(report.seed, report.pass, report.fold);
             self.line(&format!("{name}: {}", epoch_text(report)));
         }
     }

@@ -13,33 +13,39 @@ pub fn short(path: &Path) -> String {
 
 /// The scores of the positive class, if there is one.
 fn found_text(s: &Scores, sd: Option<&Scores>) -> String {
-    let (Some(f1), Some(precision), Some(recall), Some(threshold)) =
-        (s.f1, s.precision, s.recall, s.threshold)
-    else {
-        return String::new();
-    };
+    let Some(threshold) = s.threshold else { return String::new() };
+    let share = |of: fn(&Scores) -> Option<f64>| of(s).map_or("–".into(), |v| fraction(v, sd.and_then(of)));
     format!(
         "F1 {}, precision {}, recall {} at threshold {}, ",
-        fraction(f1, sd.and_then(|s| s.f1)),
-        fraction(precision, sd.and_then(|s| s.precision)),
-        fraction(recall, sd.and_then(|s| s.recall)),
+        share(|s| s.f1),
+        share(|s| s.precision),
+        share(|s| s.recall),
         number(threshold)
     )
+}
+
+/// The classes of which there is no sequence.
+fn absent_text(absent: &[String]) -> String {
+    match absent {
+        [] => String::new(),
+        absent => format!("; no sequence of {}", absent.join(", ")),
+    }
 }
 
 /// Accuracy and F1, or the errors of a regression.
 pub fn score_text(s: &Scores, sd: Option<&Scores>) -> String {
     let plain = |v: f64, d: Option<f64>| d.map_or_else(|| number(v), |d| number_sd(v, d));
-    match (s.accuracy, s.f1_macro, s.rmse) {
-        (Some(a), Some(f), _) => format!(
-            "{}accuracy {}, macro F1 {}, loss {}, n {}",
+    match (s.accuracy, s.rmse) {
+        (Some(a), _) => format!(
+            "{}accuracy {}, macro F1 {}, loss {}, n {}{}",
             found_text(s, sd),
             fraction(a, sd.and_then(|s| s.accuracy)),
-            plain(f, sd.and_then(|s| s.f1_macro)),
+            s.f1_macro.map_or("–".into(), |f| plain(f, sd.and_then(|s| s.f1_macro))),
             plain(s.loss, sd.map(|s| s.loss)),
-            count(s.n as u64)
+            count(s.n as u64),
+            absent_text(&s.absent)
         ),
-        (_, _, Some(rmse)) => format!(
+        (_, Some(rmse)) => format!(
             "root mean squared error {}, mean absolute error {}, R² {}, n {}",
             plain(rmse, sd.and_then(|s| s.rmse)),
             s.mae.map_or("-".into(), number),

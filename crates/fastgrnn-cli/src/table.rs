@@ -62,7 +62,9 @@ pub fn confusion(matrix: &Confusion, names: &[String]) -> String {
             let text = if n == 0 { "·".to_owned() } else { n.to_string() };
             out.push_str(&format!(" {text:>cell$}"));
         }
-        out.push_str(&format!("  {:6.2} %\n", matrix.class(c).recall * 100.0));
+        let recall = matrix.class(c).recall;
+        let recall = recall.map_or("–".into(), |recall| format!("{:.2} %", recall * 100.0));
+        out.push_str(&format!("  {recall:>8}\n"));
     }
     out
 }

@@ -9,8 +9,9 @@ use crate::table::{confusion, facts};
 use crate::{dataset, interrupt, runs};
 use anyhow::Context;
 use fastgrnn::data::{self, Request};
-use fastgrnn::report::{bytes, count, duration, fraction};
-use fastgrnn::train::{self, Outcome, REPORT_FILE, Recipe, RunOptions};
+use fastgrnn::metrics::Scores;
+use fastgrnn::report::{bytes, count, duration, fraction, number};
+use fastgrnn::train::{self, Delivered, Outcome, REPORT_FILE, Recipe, RunOptions};
 use std::path::{Path, PathBuf};
 
 /// Reads a recipe file. A data set instead of a recipe gets an error of its own.
@@ -50,6 +51,24 @@ pub fn train(recipe: &Recipe, place: Place, threads: usize, console: Console) ->
     Ok(outcome)
 }
 
+/// The scores of the delivered model itself, beside the means over the seeds.
+fn delivered_text(delivered: &Delivered) -> String {
+    let short = |name: &str, scores: &Option<Scores>| {
+        scores.as_ref().map(|s| match (s.f1.filter(|_| s.threshold.is_some()), s.accuracy, s.rmse) {
+            (Some(f1), ..) => format!("{name} F1 {}", fraction(f1, None)),
+            (None, Some(accuracy), _) => format!("{name} accuracy {}", fraction(accuracy, None)),
+            (None, None, Some(rmse)) => format!("{name} root mean squared error {}", number(rmse)),
+            (None, None, None) => format!("{name} loss {}", number(s.loss)),
+        })
+    };
+    let scores = [short("validation", &delivered.val), short("test", &delivered.test)];
+    let scores: Vec<String> = scores.into_iter().flatten().collect();
+    match scores.is_empty() {
+        true => format!("seed {}, the first: there is no validation part to choose by", delivered.seed),
+        false => format!("seed {}: {}", delivered.seed, scores.join(", ")),
+    }
+}
+
 /// The result as text.
 pub fn outcome_text(outcome: &Outcome) -> String {
     let s = &outcome.summary;
@@ -66,7 +85,14 @@ pub fn outcome_text(outcome: &Outcome) -> String {
         rows.push(("agree on", format!("{} of the test set", fraction(mean, None))));
     }
     if let Some(val) = &s.val {
-        rows.push(("validation", score_text(val, None)));
+        let folds = match s.cv.len() {
+            0 => String::new(),
+            folds => format!(", over {folds} folds"),
+        };
+        rows.push(("validation", score_text(val, s.val_sd.as_ref()) + &folds));
+    }
+    if s.seeds.len() > 1 {
+        rows.push(("delivered", delivered_text(&s.delivered)));
     }
     rows.push(("network", format!("{}, {} parameters", s.cell, count(s.params as u64))));
     let form = if s.model_float.is_some() { "on a device" } else { "as f32" };

@@ -9,10 +9,13 @@
 //!     confusion.add(truth, predicted);
 //! }
 //! assert_eq!(confusion.accuracy(), 0.75);
-//! assert_eq!(confusion.class(1).recall, 1.0);
+//! assert_eq!(confusion.class(1).recall, Some(1.0));
 //! ```
+//!
+//! A figure about a class that does not occur is nothing, never 0 or 1.
 
-use serde::{Deserialize, Serialize};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Serialize, Serializer};
 
 /// Counts of predictions: a row for each true class, a column for each predicted one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,18 +27,18 @@ pub struct Confusion {
 /// How well one class is found.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClassMetrics {
-    /// Share of the predictions of this class that are right; 0 if there are none.
-    pub precision: f64,
-    /// Share of the sequences of this class that are found; 0 if there are none.
-    pub recall: f64,
-    /// Harmonic mean of precision and recall; 0 if both are.
-    pub f1: f64,
+    /// Share of the predictions of this class that are right; nothing if there are none.
+    pub precision: Option<f64>,
+    /// Share of the sequences of this class that are found; nothing if there are none.
+    pub recall: Option<f64>,
+    /// Harmonic mean of precision and recall; nothing if there is no sequence of this class.
+    pub f1: Option<f64>,
     /// Sequences of this class.
     pub support: u64,
 }
 
-fn ratio(part: u64, whole: u64) -> f64 {
-    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+fn ratio(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
 }
 
 impl Confusion {
@@ -66,66 +69,109 @@ impl Confusion {
 
     /// Share of right predictions; 0 if there are none.
     pub fn accuracy(&self) -> f64 {
-        ratio((0..self.classes()).map(|c| self.counts[c][c]).sum(), self.total())
+        ratio((0..self.classes()).map(|c| self.counts[c][c]).sum(), self.total()).unwrap_or(0.0)
     }
 
     /// Precision, recall and F1 of one class.
     pub fn class(&self, class: usize) -> ClassMetrics {
         let hits = self.counts[class][class];
-        let support = self.counts[class].iter().sum();
+        let support: u64 = self.counts[class].iter().sum();
         let predicted: u64 = self.counts.iter().map(|row| row[class]).sum();
         ClassMetrics {
             precision: ratio(hits, predicted),
             recall: ratio(hits, support),
-            f1: ratio(2 * hits, support + predicted),
+            f1: ratio(2 * hits, support + predicted).filter(|_| support > 0),
             support,
         }
     }
 
-    /// Mean F1 over the classes that occur, as truth or as prediction.
-    pub fn f1_macro(&self) -> f64 {
-        let occurs =
-            |c: &usize| self.counts[*c].iter().any(|&n| n > 0) || self.counts.iter().any(|row| row[*c] > 0);
-        let f1: Vec<f64> = (0..self.classes()).filter(occurs).map(|c| self.class(c).f1).collect();
-        if f1.is_empty() { 0.0 } else { f1.iter().sum::<f64>() / f1.len() as f64 }
+    /// Mean F1 over the classes; nothing if there is no sequence of one of them.
+    pub fn f1_macro(&self) -> Option<f64> {
+        let all: Option<Vec<f64>> = (0..self.classes()).map(|c| self.class(c).f1).collect();
+        all.filter(|f1| !f1.is_empty()).map(|f1| mean(&f1))
     }
 }
 
-/// The numbers that describe predictions in one line. Those that do not apply are left out.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+/// The figure by which epochs, seeds and networks are compared on validation data. Where the scores
+/// lack it, as those of numbers do, the loss is compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Metric {
+    /// The share of right predictions.
+    #[default]
+    Accuracy,
+    /// The mean F1 over the classes.
+    F1Macro,
+    /// The F1 of the positive class.
+    F1,
+}
+
+impl Metric {
+    /// This figure among the scores, if they have it. Larger is better.
+    pub fn of(self, scores: &Scores) -> Option<f64> {
+        match self {
+            Self::Accuracy => scores.accuracy,
+            Self::F1Macro => scores.f1_macro,
+            Self::F1 => scores.f1,
+        }
+    }
+}
+
+/// The numbers that describe predictions in one line. A file leaves those out that do not apply;
+/// accuracy, F1 and macro F1 of classes are always there, and null where they have no meaning.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 pub struct Scores {
     /// Share of right predictions.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub accuracy: Option<f64>,
-    /// Mean F1 over the classes.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Mean F1 over the classes; nothing if there is no sequence of one of them.
     pub f1_macro: Option<f64>,
-    /// F1 of the positive class, or of the second one of two.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// F1 of the positive class, or of the second one of two; nothing if there is no sequence of it.
     pub f1: Option<f64>,
     /// Precision of the positive class, where the model has one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub precision: Option<f64>,
     /// Recall of the positive class, where the model has one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub recall: Option<f64>,
     /// The probability of the positive class above which the model decides for it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub threshold: Option<f64>,
     /// Mean loss, in the units that training minimises.
     pub loss: f64,
     /// Root of the mean squared error, in the data's units.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub rmse: Option<f64>,
     /// Mean absolute error, in the data's units.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub mae: Option<f64>,
     /// Share of the targets' variance that is explained; absent where the targets do not vary.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub r2: Option<f64>,
     /// Sequences.
     #[serde(default)]
     pub n: usize,
+    /// Classes of which there is no sequence.
+    #[serde(default)]
+    pub absent: Vec<String>,
+}
+
+impl Serialize for Scores {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        if self.accuracy.is_some() {
+            map.serialize_entry("accuracy", &self.accuracy)?;
+            map.serialize_entry("f1_macro", &self.f1_macro)?;
+            map.serialize_entry("f1", &self.f1)?;
+        }
+        let found = [("precision", self.precision), ("recall", self.recall), ("threshold", self.threshold)];
+        let errors = [("rmse", self.rmse), ("mae", self.mae), ("r2", self.r2)];
+        for (key, value) in found.iter().filter(|(_, value)| value.is_some()) {
+            map.serialize_entry(key, value)?;
+        }
+        map.serialize_entry("loss", &self.loss)?;
+        for (key, value) in errors.iter().filter(|(_, value)| value.is_some()) {
+            map.serialize_entry(key, value)?;
+        }
+        map.serialize_entry("n", &self.n)?;
+        if !self.absent.is_empty() {
+            map.serialize_entry("absent", &self.absent)?;
+        }
+        map.end()
+    }
 }
 
 impl Scores {
@@ -148,6 +194,7 @@ impl Scores {
             mae: over(&|s| s.mae, reduce),
             r2: over(&|s| s.r2, reduce),
             n: first.n,
+            absent: first.absent.clone(),
         };
         Some((build(mean), (all.len() > 1).then(|| build(deviation))))
     }
@@ -160,6 +207,14 @@ fn mean(values: &[f64]) -> f64 {
 fn deviation(values: &[f64]) -> f64 {
     let m = mean(values);
     (values.iter().map(|v| (v - m) * (v - m)).sum::<f64>() / (values.len() - 1) as f64).sqrt()
+}
+
+/// The labels of which there is no sequence.
+fn absent(labels: &[String], truth: &[u32]) -> Vec<String> {
+    let mut is_there = vec![false; labels.len()];
+    truth.iter().for_each(|&class| is_there[class as usize] = true);
+    let absent = labels.iter().zip(&is_there).filter(|(_, is_there)| !**is_there);
+    absent.map(|(label, _)| label.clone()).collect()
 }
 
 /// Everything that `eval` says about a model on labelled data.
@@ -188,10 +243,11 @@ impl Evaluation {
         }
         let scores = Scores {
             accuracy: Some(confusion.accuracy()),
-            f1_macro: Some(confusion.f1_macro()),
-            f1: (labels.len() == 2).then(|| confusion.class(1).f1),
+            f1_macro: confusion.f1_macro(),
+            f1: if labels.len() == 2 { confusion.class(1).f1 } else { None },
             loss,
             n: truth.len(),
+            absent: absent(labels, truth),
             ..Scores::default()
         };
         let per_class = (0..labels.len()).map(|c| confusion.class(c)).collect();
@@ -202,8 +258,8 @@ impl Evaluation {
     pub fn of_positive(mut self, class: usize, threshold: f64) -> Self {
         if let Some(found) = self.per_class.get(class) {
             let scores = &mut self.scores;
-            (scores.f1, scores.precision) = (Some(found.f1), Some(found.precision));
-            (scores.recall, scores.threshold) = (Some(found.recall), Some(threshold));
+            (scores.f1, scores.precision) = (found.f1, found.precision);
+            (scores.recall, scores.threshold) = (found.recall, Some(threshold));
         }
         self
     }
@@ -248,9 +304,9 @@ mod tests {
         let confusion = e.confusion.as_ref().unwrap();
         assert_eq!(confusion.counts(), [vec![2, 1, 0], vec![0, 1, 1], vec![0, 0, 1]]);
         assert!((e.scores.accuracy.unwrap() - 4.0 / 6.0).abs() < 1e-12);
-        assert_eq!(e.per_class[0].precision, 1.0);
-        assert!((e.per_class[0].recall - 2.0 / 3.0).abs() < 1e-12);
-        assert!((e.per_class[0].f1 - 0.8).abs() < 1e-12);
+        assert_eq!(e.per_class[0].precision, Some(1.0));
+        assert!((e.per_class[0].recall.unwrap() - 2.0 / 3.0).abs() < 1e-12);
+        assert!((e.per_class[0].f1.unwrap() - 0.8).abs() < 1e-12);
         let expected = (0.8 + 0.5 + 2.0 / 3.0) / 3.0;
         assert!((e.scores.f1_macro.unwrap() - expected).abs() < 1e-12);
         assert_eq!(e.scores.f1, None);
@@ -270,11 +326,24 @@ mod tests {
     }
 
     #[test]
-    fn a_class_that_never_occurs_does_not_lower_the_mean_f1() {
+    fn figures_of_a_class_that_does_not_occur_are_null() {
         let e = Evaluation::of_classes(&names(3), &[0, 1], &[0, 1], 0.0);
-        assert_eq!(e.scores.f1_macro, Some(1.0));
-        let wrongly_predicted = Evaluation::of_classes(&names(3), &[0, 1], &[0, 2], 0.0);
-        assert!((wrongly_predicted.scores.f1_macro.unwrap() - 1.0 / 3.0).abs() < 1e-12);
+        assert_eq!((e.scores.accuracy, e.scores.f1_macro), (Some(1.0), None));
+        assert_eq!((e.per_class[2].precision, e.per_class[2].recall, e.per_class[2].f1), (None, None, None));
+        assert_eq!(e.scores.absent, ["class 2"]);
+        let predicted = Evaluation::of_classes(&names(3), &[0, 1], &[0, 2], 0.0);
+        assert_eq!((predicted.per_class[2].precision, predicted.per_class[2].f1), (Some(0.0), None));
+        let two = Evaluation::of_classes(&names(2), &[0, 0], &[0, 0], 0.0);
+        let json = serde_json::to_value(&two).unwrap();
+        assert_eq!(
+            (json["accuracy"].as_f64(), &json["absent"]),
+            (Some(1.0), &serde_json::json!(["class 1"]))
+        );
+        for key in ["f1", "f1_macro"] {
+            assert!(json[key].is_null() && json.as_object().unwrap().contains_key(key), "{json}");
+        }
+        let positive = two.of_positive(1, 0.5);
+        assert_eq!((positive.scores.f1, positive.scores.recall), (None, None));
     }
 
     #[test]

@@ -143,6 +143,8 @@ pub mod stream {
     pub const MIXUP: u64 = 11;
     /// Validation splits.
     pub const SPLIT: u64 = 0x5b17;
+    /// Folds of cross-validation.
+    pub const FOLDS: u64 = 0xf01d;
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@
 //! let mut report = RunReport { title: "digits, fastgrnn".into(), ..RunReport::default() };
 //! report.figures.push(Figure::new("test accuracy", 0.97, Unit::Fraction, Kind::Measured));
 //! report.curves.push(Curve {
-//!     seed: 0,
+//!     name: "seed 0".into(),
 //!     best_epoch: Some(2),
 //!     points: vec![
 //!         Point { epoch: 1, train_loss: Some(1.2), val_loss: Some(1.3), ..Point::default() },

@@ -20,11 +20,11 @@ pub struct Point {
     pub val_accuracy: Option<f64>,
 }
 
-/// The epochs of one seed.
+/// The epochs of one training.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Curve {
-    /// The seed.
-    pub seed: u64,
+    /// Its name, such as `seed 0` or `seed 0, fold 2`.
+    pub name: String,
     /// The epoch that was kept.
     pub best_epoch: Option<usize>,
     /// Its epochs, in order.
@@ -137,7 +137,7 @@ impl RunReport {
             let points = values.filter_map(|(x, y)| Some((x, y.filter(|y| y.is_finite())?)));
             chart.lines.push(Line {
                 legend: name.into(),
-                title: format!("{name}, seed {}", curve.seed),
+                title: format!("{name}, {}", curve.name),
                 colour,
                 dashed,
                 points: points.collect(),

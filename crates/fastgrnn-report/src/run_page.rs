@@ -92,13 +92,14 @@ fn confusion(out: &mut String, report: &RunReport) {
          <th>sequences</th></tr></thead><tbody>\n",
     );
     for (name, c) in matrix.classes.iter().zip(&matrix.per_class) {
-        let recall = if c.support == 0 { "–".to_owned() } else { format!("{:.4}", c.recall) };
+        let figure = |v: Option<f64>| v.map_or("–".to_owned(), |v| format!("{v:.4}"));
         let _ = writeln!(
             out,
-            "<tr><th>{}</th><td>{:.4}</td><td>{recall}</td><td>{:.4}</td><td>{}</td></tr>",
+            "<tr><th>{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
             escape(name),
-            c.precision,
-            c.f1,
+            figure(c.precision),
+            figure(c.recall),
+            figure(c.f1),
             count(c.support)
         );
     }

@@ -3,7 +3,7 @@ use fastgrnn_core::metrics::ClassMetrics;
 
 fn sample() -> RunReport {
     let curve = |seed: u64| Curve {
-        seed,
+        name: format!("seed {seed}"),
         best_epoch: Some(18),
         points: (1..=20)
             .map(|e| {
@@ -35,8 +35,8 @@ fn sample() -> RunReport {
             classes: vec!["still & quiet".into(), "\"moving\"".into()],
             counts: vec![vec![90, 10], vec![0, 0]],
             per_class: vec![
-                ClassMetrics { precision: 1.0, recall: 0.9, f1: 0.947_368, support: 100 },
-                ClassMetrics { precision: 0.0, recall: 0.0, f1: 0.0, support: 0 },
+                ClassMetrics { precision: Some(1.0), recall: Some(0.9), f1: Some(0.947_368), support: 100 },
+                ClassMetrics { precision: None, recall: None, f1: None, support: 0 },
             ],
         }),
         tensors: vec![TensorRow { name: "layer0.w".into(), shape: vec![16, 8], bytes: 512 }],

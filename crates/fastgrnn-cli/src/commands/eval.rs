@@ -61,7 +61,7 @@ fn describe(answer: &EvalOutput) -> String {
     if let Some(matrix) = &e.confusion {
         text.push_str(&format!("\n{}\n", confusion(matrix, &e.labels)));
         let rows = e.labels.iter().zip(&e.per_class).map(|(name, c)| {
-            let f = |v: f64| format!("{v:.4}");
+            let f = |v: Option<f64>| v.map_or("–".into(), |v| format!("{v:.4}"));
             vec![name.clone(), f(c.precision), f(c.recall), f(c.f1), c.support.to_string()]
         });
         text.push_str(&table(&["class", "precision", "recall", "F1", "n"], &rows.collect::<Vec<_>>()));

@@ -1,6 +1,6 @@
 //! The settings that decide which data is read and how.
 
-use super::{LabelKind, Normalize};
+use super::{CrossValidation, LabelKind, Normalize};
 use crate::features::Spec;
 use fastgrnn_core::settings::{Choice, Group, MAX_COUNT};
 use fastgrnn_core::{choice_setting, settings, text_setting};
@@ -131,7 +131,7 @@ impl Choice for LabelKind {
 }
 
 choice_setting!(Normalize, LabelKind);
-text_setting!(Spec);
+text_setting!(Spec, CrossValidation);
 
 #[cfg(test)]
 mod tests {

@@ -41,15 +41,7 @@ pub fn validation_split(
     if fraction == 0.0 {
         return Ok(((0..n as u32).collect(), Vec::new()));
     }
-    let units = match (by, &examples.group, &examples.recording) {
-        (SplitBy::Group, None, _) => {
-            return Err(SplitProblem::NoGroups.into());
-        }
-        (SplitBy::Group, Some(group), None) => Some(group.clone()),
-        (SplitBy::Group, Some(group), Some(recording)) => Some(joined(group, recording)),
-        (SplitBy::Stratified, _, recording) => recording.clone(),
-    };
-    let in_validation = match units {
+    let in_validation = match units(examples, by)? {
         Some(units) => whole_units(examples, &units, fraction, seed)?,
         None => stratified(examples, fraction, seed)?,
     };
@@ -70,7 +62,18 @@ impl Dataset {
     }
 }
 
-fn classes(examples: &Examples) -> Vec<u32> {
+/// The unit of each sequence that must stay whole, if there are such units.
+pub(super) fn units(examples: &Examples, by: SplitBy) -> Result<Option<Vec<u32>>, DataError> {
+    match (by, &examples.group, &examples.recording) {
+        (SplitBy::Group, None, _) => Err(SplitProblem::NoGroups.into()),
+        (SplitBy::Group, Some(group), None) => Ok(Some(group.clone())),
+        (SplitBy::Group, Some(group), Some(recording)) => Ok(Some(joined(group, recording))),
+        (SplitBy::Stratified, _, recording) => Ok(recording.clone()),
+    }
+}
+
+/// The class of each sequence; 0 if labels are not classes.
+pub(super) fn classes(examples: &Examples) -> Vec<u32> {
     match &examples.y {
         Labels::Class { index, .. } => index.clone(),
         _ => vec![0; examples.len()],

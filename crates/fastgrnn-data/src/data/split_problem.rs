@@ -26,6 +26,24 @@ pub enum SplitProblem {
         /// The sequences.
         sequences: usize,
     },
+    /// More folds than there is to divide.
+    #[error("{folds} folds of {found} {of} cannot be made; `cv` must be at most {found}, or `off`")]
+    TooManyFolds {
+        /// The folds.
+        folds: usize,
+        /// How many there are to divide.
+        found: usize,
+        /// What is divided.
+        of: &'static str,
+    },
+    /// All sequences of a class are in one fold.
+    #[error(
+        "with {folds} folds, training would lose a class in one of them; every class needs sequences in at least two; `cv = off` splits off one validation part"
+    )]
+    FoldLosesClass {
+        /// The folds.
+        folds: usize,
+    },
     /// Some class occurs in too few groups or recordings.
     #[error(
         "with {units} groups or recordings kept whole, training would lose a class; every class needs at least two of them"

@@ -90,12 +90,18 @@ impl Model {
         }
     }
 
-    /// How the validation part of the training was split off, and its share.
-    pub fn validation_split(&self) -> (SplitBy, f64) {
+    /// The share of the training data that was used for validation.
+    fn validation_share(&self) -> f64 {
+        self.recipe.preparation.val_split.unwrap_or(VAL_SPLIT)
+    }
+
+    /// Training and validation indices into the training examples of `data`, split as in the training
+    /// of this model.
+    fn split(&self, data: &Dataset) -> Result<(Vec<u32>, Vec<u32>), DataError> {
         let recipe = &self.recipe.preparation;
         let is_by_group = recipe.val_group.unwrap_or(false);
         let by = if is_by_group { SplitBy::Group } else { SplitBy::Stratified };
-        (by, recipe.val_split.unwrap_or(VAL_SPLIT))
+        data.split(by, self.validation_share(), recipe.split_seed.unwrap_or(0))
     }
 
     /// The training examples of `data` that the model learnt from. If that is not known, because it was
@@ -105,14 +111,12 @@ impl Model {
         if self.recipe.training.refit.unwrap_or_default() != Default::default() || self.dataset != data.name {
             return all();
         }
-        let (by, share) = self.validation_split();
-        data.split(by, share, self.seed).map_or_else(|_| all(), |(train, _)| train)
+        self.split(data).map_or_else(|_| all(), |(train, _)| train)
     }
 
     /// The training examples of `data` on which the model's epoch was chosen.
     pub fn validated_on(&self, data: &Dataset) -> Result<Vec<u32>, PartError> {
-        let (by, share) = self.validation_split();
-        let (_, validation) = data.split(by, share, self.seed)?;
+        let (_, validation) = self.split(data)?;
         if validation.is_empty() { Err(PartError::NoValidation) } else { Ok(validation) }
     }
 
@@ -120,11 +124,10 @@ impl Model {
     /// part, or everything if there is none.
     pub fn part(&self, data: Dataset, part: Option<DataPart>) -> Result<(DataPart, Examples), PartError> {
         if let Some(wanted @ (DataPart::Train | DataPart::Val)) = part {
-            let (by, share) = self.validation_split();
-            if share <= 0.0 {
+            if self.validation_share() <= 0.0 {
                 return Err(PartError::NoValidation);
             }
-            let (train, validation) = data.split(by, share, self.seed)?;
+            let (train, validation) = self.split(&data)?;
             let indices = if wanted == DataPart::Val { validation } else { train };
             return Ok((wanted, data.train.select(&indices)));
         }

@@ -8,7 +8,7 @@ use fastgrnn_core::cells::{CellKind, Nonlinearity, Start};
 use fastgrnn_core::net::{InitialState, Loss, MAX_LAYERS};
 use fastgrnn_core::settings;
 use fastgrnn_core::settings::{Holds, MAX_COUNT, above, holds};
-use fastgrnn_data::data::Normalize;
+use fastgrnn_data::data::{CrossValidation, Normalize};
 use std::path::PathBuf;
 
 /// Share of the validation part, unless the data set has one of its own.
@@ -48,8 +48,12 @@ settings! {
         augment: AugmentSetting = derived("rotate=0.25,scale=0.1 if there are axes, else none"), value("NAME=VALUE,…");
         /// Share of the training data that is used for validation; 0 for none
         val_split: f64 = derived("0.2, or the validation part of the data set"), value("SHARE"), range(0.0..1.0);
+        /// Cross-validation: choose the epoch on this many folds of the training data, then train again on all of it
+        cv: CrossValidation = derived("5 below 500 training sequences, unless val-split, patience or refit is given or the data set has a validation part; else off"), value("N|leave-one-group-out|off");
         /// Keep groups whole when the validation data is chosen
         val_group: bool = derived("true if the data has groups");
+        /// Seed of the choice of the validation data, which all seeds of a run share
+        split_seed: u64 = constant(0), value("S"), range(0..=i64::MAX as u64);
     }
 }
 
@@ -173,8 +177,8 @@ settings! {
         ema: f64 = assumed(0.0), value("DECAY"), range(0.0..1.0);
         /// Stop after this many epochs without a better validation; 0 for never
         patience: usize = constant(0), value("EPOCHS"), range(0..=MAX_COUNT), alias("early-stop");
-        /// Train again on all training data after validation has chosen an epoch; best-epochs is for runs of one stage
-        refit: Refit = constant(Refit::None);
+        /// Train again on all training data after validation has chosen an epoch
+        refit: Refit = derived("none, or best-epochs with cv");
         /// First seed
         seed: u64 = constant(0), value("S"), range(0..=i64::MAX as u64);
         /// Number of seeds to train, one after the other

@@ -46,8 +46,7 @@ choice! {
         /// The model of the best validation epoch is the result.
         #[default]
         None = "none",
-        /// A fresh start on all training data, stopped after the chosen number of epochs; only
-        /// for runs of one stage.
+        /// A fresh start on all training data, stopped after the chosen number of epochs.
         BestEpochs = "best-epochs",
         /// A fresh start on all training data for the whole schedule; its last epoch is the result.
         Full = "full",

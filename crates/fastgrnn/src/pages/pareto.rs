@@ -2,7 +2,7 @@
 
 use crate::pareto::TrainedCandidate;
 use fastgrnn_core::format::{bytes, count, fraction, number};
-use fastgrnn_core::metrics::Scores;
+use fastgrnn_core::metrics::{Metric, Scores};
 use fastgrnn_report::html::{document, table, text_section};
 use fastgrnn_report::{Dot, Scatter, Series};
 use std::fmt::Write as _;
@@ -39,7 +39,7 @@ pub const PARETO_HEADING: [&str; 10] = [
 /// A point as a row under [`PARETO_HEADING`].
 pub fn pareto_row(p: &TrainedCandidate) -> Vec<String> {
     let rank = |r: Option<usize>| r.map_or("full".to_owned(), |r| r.to_string());
-    let sd = p.test_sd.as_ref().and_then(|s| s.accuracy);
+    let sd = p.test_sd.as_ref().and_then(|s| p.metric.of(s));
     vec![
         p.name.clone(),
         count(p.bytes as u64),
@@ -47,18 +47,27 @@ pub fn pareto_row(p: &TrainedCandidate) -> Vec<String> {
         rank(p.rank_w),
         rank(p.rank_u),
         format!("{} / {}", p.sparsity_w, p.sparsity_u),
-        score(p.val.as_ref(), None),
-        score(p.test.as_ref(), sd),
-        score(p.test_float.as_ref(), None),
+        score(p.metric, p.val.as_ref(), None),
+        score(p.metric, p.test.as_ref(), sd),
+        score(p.metric, p.test_float.as_ref(), None),
         if p.front { "★".into() } else { String::new() },
     ]
 }
 
-/// Accuracy, or the loss of a regression.
-fn score(scores: Option<&Scores>, sd: Option<f64>) -> String {
+/// The figure that points are compared by, or the loss of a regression.
+fn score(metric: Metric, scores: Option<&Scores>, sd: Option<f64>) -> String {
     match scores {
-        Some(s) => s.accuracy.map_or_else(|| number(s.loss), |a| fraction(a, sd)),
+        Some(s) => metric.of(s).map_or_else(|| number(s.loss), |a| fraction(a, sd)),
         None => "–".into(),
+    }
+}
+
+/// The name of the figure in titles.
+fn metric_name(metric: Metric) -> &'static str {
+    match metric {
+        Metric::Accuracy => "accuracy",
+        Metric::F1Macro => "macro F1",
+        Metric::F1 => "F1",
     }
 }
 
@@ -67,14 +76,19 @@ impl ParetoReport<'_> {
     pub fn svg(&self) -> Option<String> {
         let tested = self.points.iter().all(|p| p.test.is_some());
         let of = |p: &TrainedCandidate| if tested { p.test.clone() } else { p.val.clone() };
-        let fraction = self.points.iter().all(|p| of(p).is_some_and(|s| s.accuracy.is_some()));
+        let fraction = self.points.iter().all(|p| of(p).is_some_and(|s| p.metric.of(&s).is_some()));
         let mut series: Vec<Series> = Vec::new();
         for p in self.points {
             let Some(scores) = of(p) else { continue };
             let dot = Dot {
                 x: p.bytes as f64,
-                y: scores.accuracy.unwrap_or(scores.loss),
-                title: format!("{}: {}, {}", p.name, bytes(p.bytes as u64), score(Some(&scores), None)),
+                y: p.metric.of(&scores).unwrap_or(scores.loss),
+                title: format!(
+                    "{}: {}, {}",
+                    p.name,
+                    bytes(p.bytes as u64),
+                    score(p.metric, Some(&scores), None)
+                ),
                 front: p.front,
             };
             match series.iter_mut().find(|s| s.name == p.cell) {
@@ -83,9 +97,14 @@ impl ParetoReport<'_> {
             }
         }
         let part = if tested { "test" } else { "validation" };
-        let what = if fraction { "accuracy" } else { "loss" };
-        let title = format!("{}: {part} {what}", self.dataset);
+        let title = format!("{}: {part} {}", self.dataset, self.figure());
         Scatter { title, x_label: "bytes of the device image".into(), fraction, series }.svg()
+    }
+
+    /// The name of the figure that points are compared by.
+    fn figure(&self) -> &'static str {
+        let of = |p: &TrainedCandidate| p.val.as_ref().and_then(|s| p.metric.of(s)).map(|_| p.metric);
+        self.points.iter().find_map(of).map_or("loss", metric_name)
     }
 
     /// The table of points as Markdown.
@@ -99,7 +118,7 @@ impl ParetoReport<'_> {
 
     /// The whole page.
     pub fn html(&self) -> String {
-        let title = format!("{} · accuracy against bytes", self.dataset);
+        let title = format!("{} · {} against bytes", self.dataset, self.figure());
         let subtitle = format!("{} integer models", count(self.points.len() as u64));
         document(&title, &subtitle, &self.version, |out| {
             if let Some(svg) = self.svg() {
@@ -141,6 +160,7 @@ mod tests {
             bytes_analytic: bytes,
             bytes,
             nnz: 9,
+            metric: Metric::Accuracy,
             val: Some(Scores { accuracy: Some(accuracy), ..Scores::default() }),
             test: Some(Scores { accuracy: Some(accuracy), ..Scores::default() }),
             test_sd: None,

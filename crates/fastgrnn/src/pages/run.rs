@@ -1,6 +1,6 @@
 //! From a finished run to its report.
 
-use crate::train::{Config, Pass, SeedRecord, Summary};
+use crate::train::{Config, Delivered, Pass, SeedRecord, Summary};
 use fastgrnn_core::cells::Role;
 use fastgrnn_core::format::count;
 use fastgrnn_core::metrics::{Evaluation, Scores};
@@ -27,7 +27,7 @@ pub fn run_report(
         subtitle: subtitle(summary, data),
         figures: figures(summary, model),
         seeds: records.iter().map(|r| seed_row(r, summary.best_seed)).collect(),
-        curves: records.iter().map(curve).collect(),
+        curves: records.iter().flat_map(curves).collect(),
         confusion: chosen.and_then(confusion),
         tensors: tensors(model),
         equation: config.network.cell.declaration().equation.split("; ").map(str::to_owned).collect(),
@@ -118,7 +118,10 @@ fn figures(summary: &Summary, model: &AnyModel) -> Vec<Figure> {
         scores("test", test, sd, &mut figures);
     }
     if let Some(val) = &summary.val {
-        scores("validation", val, None, &mut figures);
+        scores("validation", val, summary.val_sd.as_ref(), &mut figures);
+    }
+    if summary.seeds.len() > 1 {
+        delivered(&summary.delivered, &mut figures);
     }
     figures.push(Figure::new("parameters", summary.params as f64, Unit::Count, Kind::Analytic));
     let size = match model {
@@ -159,6 +162,21 @@ fn scores(part: &str, s: &Scores, sd: Option<&Scores>, figures: &mut Vec<Figure>
     add("R²", s.r2, sd.and_then(|d| d.r2), Unit::Number);
 }
 
+/// The scores of the delivered model itself, beside the means over the seeds.
+fn delivered(delivered: &Delivered, figures: &mut Vec<Figure>) {
+    for (part, of_part) in [("test", &delivered.test), ("validation", &delivered.val)] {
+        let Some(s) = of_part else { continue };
+        let (name, value, unit) = match (s.f1.filter(|_| s.threshold.is_some()), s.accuracy, s.rmse) {
+            (Some(f1), ..) => ("F1", f1, Unit::Number),
+            (None, Some(accuracy), _) => ("accuracy", accuracy, Unit::Fraction),
+            (None, None, Some(rmse)) => ("root mean squared error", rmse, Unit::Number),
+            (None, None, None) => ("loss", s.loss, Unit::Number),
+        };
+        let name = format!("{part} {name} of the delivered model (seed {})", delivered.seed);
+        figures.push(Figure::new(&name, value, unit, Kind::Measured));
+    }
+}
+
 fn seed_row(record: &SeedRecord, best_seed: u64) -> SeedRow {
     let r = &record.result;
     let (val, test) = (r.val.as_ref(), r.test.as_ref());
@@ -175,16 +193,30 @@ fn seed_row(record: &SeedRecord, best_seed: u64) -> SeedRow {
     }
 }
 
-fn curve(record: &SeedRecord) -> Curve {
-    let epochs = record.history.iter().filter(|e| e.pass == Pass::Choose);
-    let points = epochs.map(|e| Point {
-        epoch: e.epoch,
-        train_loss: Some(e.train_loss),
-        train_accuracy: e.train_accuracy,
-        val_loss: e.val_loss,
-        val_accuracy: e.val_accuracy,
-    });
-    Curve { seed: record.result.seed, best_epoch: Some(record.result.best_epoch), points: points.collect() }
+/// The epochs of a seed, or of each of its folds.
+fn curves(record: &SeedRecord) -> Vec<Curve> {
+    let mut curves: Vec<(Option<usize>, Curve)> = Vec::new();
+    for e in record.history.iter().filter(|e| e.pass == Pass::Choose) {
+        let point = Point {
+            epoch: e.epoch,
+            train_loss: Some(e.train_loss),
+            train_accuracy: e.train_accuracy,
+            val_loss: e.val_loss,
+            val_accuracy: e.val_accuracy,
+        };
+        match curves.last_mut() {
+            Some((fold, curve)) if *fold == e.fold => curve.points.push(point),
+            _ => {
+                let (seed, best_epoch) = (record.result.seed, Some(record.result.best_epoch));
+                let name = match e.fold {
+                    Some(fold) => format!("seed {seed}, fold {fold}"),
+                    None => format!("seed {seed}"),
+                };
+                curves.push((e.fold, Curve { name, best_epoch, points: vec![point] }));
+            }
+        }
+    }
+    curves.into_iter().map(|(_, curve)| curve).collect()
 }
 
 fn confusion(record: &SeedRecord) -> Option<Confusion> {

@@ -1,16 +1,16 @@
 //! Which points are worth their bytes.
 
 use super::TrainedCandidate;
-use fastgrnn_core::metrics::Scores;
 
-/// How good a score is: accuracy, or for regression the loss turned round.
-fn quality(scores: Option<&Scores>) -> f64 {
-    scores.map_or(f64::NEG_INFINITY, |s| s.accuracy.unwrap_or(-s.loss))
+/// How good a point is on validation: the figure that training compares by, or for regression the
+/// loss turned round.
+fn quality(point: &TrainedCandidate) -> f64 {
+    point.val.as_ref().map_or(f64::NEG_INFINITY, |s| point.metric.of(s).unwrap_or(-s.loss))
 }
 
 /// Marks the points that no other beats on validation with as few bytes or fewer.
 pub fn mark_front(points: &mut [TrainedCandidate]) {
-    let all: Vec<(usize, f64)> = points.iter().map(|p| (p.bytes, quality(p.val.as_ref()))).collect();
+    let all: Vec<(usize, f64)> = points.iter().map(|p| (p.bytes, quality(p))).collect();
     for (i, point) in points.iter_mut().enumerate() {
         let (bytes, own) = all[i];
         let beaten = all.iter().enumerate().any(|(k, &(b, q))| {
@@ -31,7 +31,7 @@ pub fn best<'a>(
 ) -> Option<&'a TrainedCandidate> {
     let fits = |p: &&TrainedCandidate| p.bytes <= budget && cell.is_none_or(|cell| p.cell == cell);
     points.iter().filter(fits).max_by(|a, b| {
-        let (qa, qb) = (quality(a.val.as_ref()), quality(b.val.as_ref()));
+        let (qa, qb) = (quality(a), quality(b));
         qa.total_cmp(&qb).then(b.bytes.cmp(&a.bytes))
     })
 }
@@ -39,6 +39,7 @@ pub fn best<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fastgrnn_core::metrics::{Metric, Scores};
     use std::path::PathBuf;
 
     fn point(cell: &str, bytes: usize, accuracy: f64) -> TrainedCandidate {
@@ -55,6 +56,7 @@ mod tests {
             bytes_analytic: bytes,
             bytes,
             nnz: 0,
+            metric: Metric::Accuracy,
             val: Some(val),
             test: None,
             test_sd: None,
@@ -85,5 +87,18 @@ mod tests {
         assert_eq!(best(&points, 2_048, None).unwrap().cell, "lstm");
         assert_eq!(best(&points, 2_048, Some("gru")).unwrap().bytes, 900);
         assert!(best(&points, 100, None).is_none());
+    }
+
+    #[test]
+    fn points_are_compared_by_the_figure_that_training_chose_by() {
+        let of = |bytes, accuracy, f1| {
+            let val = Some(Scores { f1: Some(f1), accuracy: Some(accuracy), ..Scores::default() });
+            TrainedCandidate { metric: Metric::F1, val, ..point("gru", bytes, accuracy) }
+        };
+        // The first never finds the rare class.
+        let mut points = [of(100, 0.98, 0.0), of(100, 0.97, 0.8), of(200, 0.99, 0.7)];
+        assert_eq!(best(&points, 300, None), Some(&points[1]));
+        mark_front(&mut points);
+        assert_eq!(points.map(|p| p.front), [false, true, false]);
     }
 }

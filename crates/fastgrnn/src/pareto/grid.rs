@@ -4,7 +4,7 @@ use super::{Candidate, ParetoError};
 use crate::train::{Config, ConfigError, Rank, Recipe};
 use fastgrnn_core::cells::{Cell, CellKind};
 use fastgrnn_core::net::Network;
-use fastgrnn_data::data::Dataset;
+use fastgrnn_data::data::{CrossValidation, Dataset};
 use fastgrnn_model::device::LimitsRecipe;
 use fastgrnn_model::quantize::{check_form, image_bytes, kept_entries};
 
@@ -85,8 +85,9 @@ fn check(recipe: &Recipe, grid: &Grid) -> Result<(), ParetoError> {
             return Err(ParetoError::Fraction { key, value });
         }
     }
+    let is_cross_validated = recipe.preparation.cv.is_some_and(|cv| cv != CrossValidation::Off);
     match recipe.preparation.val_split {
-        Some(share) if share <= 0.0 => Err(ParetoError::NoValidation),
+        Some(share) if share <= 0.0 && !is_cross_validated => Err(ParetoError::NoValidation),
         _ => Ok(()),
     }
 }

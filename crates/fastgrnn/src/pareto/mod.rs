@@ -26,7 +26,7 @@ pub use front::{best, mark_front};
 pub use grid::{CandidateList, Grid, decided, grid};
 
 use crate::train::{Config, ConfigError, Observer, RunOptions, TrainError, run};
-use fastgrnn_core::metrics::Scores;
+use fastgrnn_core::metrics::{Metric, Scores};
 use fastgrnn_data::data::Dataset;
 use serde::Serialize;
 use std::path::PathBuf;
@@ -69,7 +69,9 @@ pub struct TrainedCandidate {
     pub bytes: usize,
     /// Weights that are not 0.
     pub nnz: usize,
-    /// Means over the seeds on their validation parts.
+    /// The figure by which points are compared: the one by which training chose the epoch.
+    pub metric: Metric,
+    /// Means over the seeds on the validation part.
     pub val: Option<Scores>,
     /// Means over the seeds on the test set.
     pub test: Option<Scores>,
@@ -149,6 +151,7 @@ pub fn train(
         bytes_analytic: candidate.image_bytes,
         bytes: model.sizes().total,
         nnz: model.nonzero(),
+        metric: config.metric(),
         val: summary.val,
         test: summary.test,
         test_sd: summary.test_sd,

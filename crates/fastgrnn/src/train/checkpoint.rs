@@ -3,16 +3,15 @@
 //! A checkpoint holds everything that the next step depends on, so continuing from it gives the
 //! same bits as never having stopped. It is one safetensors file, replaced as a whole.
 
+use super::TrainError;
 use super::average::Average;
 use super::constraint::Constraint;
-use super::epoch::{EpochReport, Pass};
+use super::epoch::{EpochReport, FoldEpoch, Pass};
 use super::optim::Optim;
-use super::{Config, TrainError};
 use fastgrnn_core::files::write_atomic;
-use fastgrnn_core::metrics::Scores;
+use fastgrnn_core::metrics::{Metric, Scores};
 use fastgrnn_model::model::{bytes, floats};
 use fastgrnn_model::quantize::Grid;
-use fastgrnn_model::settings::ClassWeight;
 use safetensors::tensor::{Dtype, TensorView};
 use safetensors::{SafeTensors, serialize};
 use serde::{Deserialize, Serialize};
@@ -24,23 +23,15 @@ use std::path::Path;
 pub(super) struct BestEpoch {
     /// The epoch, from 1.
     pub epoch: usize,
-    /// Accuracy, the mean F1 where classes are balanced, the F1 of the positive class where there
-    /// is one; nothing for regression.
+    /// The figure that epochs are compared by; nothing for regression.
     pub score: Option<f64>,
     pub loss: f64,
 }
 
 impl BestEpoch {
-    /// What validation came to after `epoch`. Where every class counts the same in training, it
-    /// does so here: plain accuracy would favour the epochs that forget the rare ones. The F1 of
-    /// a positive class is the one at its best threshold.
-    pub(super) fn of(epoch: usize, scores: &Scores, config: &Config) -> Self {
-        let score = match (&config.training.positive, config.training.class_weight) {
-            (Some(_), _) => scores.f1,
-            (None, ClassWeight::None) => scores.accuracy,
-            (None, ClassWeight::Balanced) => scores.f1_macro,
-        };
-        Self { epoch, score, loss: scores.loss }
+    /// What validation came to after `epoch`.
+    pub(super) fn of(epoch: usize, scores: &Scores, metric: Metric) -> Self {
+        Self { epoch, score: metric.of(scores), loss: scores.loss }
     }
 
     /// The score decides, then the loss; for regression the loss alone.
@@ -76,6 +67,9 @@ pub(super) struct TrainingProgress {
     pub average: Average,
     /// Grids of the chosen parameters, where they have some.
     pub chosen_grids: Vec<Grid>,
+    /// The fold that is being trained, from 0, and every epoch of every fold so far.
+    pub fold: usize,
+    pub fold_epochs: Vec<FoldEpoch>,
     /// Epochs that the choosing pass ran, once it is over.
     pub chosen_after: Option<usize>,
     pub optim_steps: u64,
@@ -93,6 +87,8 @@ pub(super) struct State {
     pub optim: Optim,
     /// Parameters of the best epoch; empty before there is one.
     pub best_params: Vec<f32>,
+    /// Scores of the validation parts of the folds, fold by fold, epoch by epoch.
+    pub held_out: Vec<f32>,
 }
 
 const KEY: &str = "fastgrnn-checkpoint";
@@ -113,13 +109,15 @@ impl State {
             constraint: Constraint::default(),
             average: Average::default(),
             chosen_grids: Vec::new(),
+            fold: 0,
+            fold_epochs: Vec::new(),
             chosen_after: None,
             optim_steps: 0,
             epoch_seconds: 0.0,
             seconds: 0.0,
             history: Vec::new(),
         };
-        Self { progress, params, optim, best_params: Vec::new() }
+        Self { progress, params, optim, best_params: Vec::new(), held_out: Vec::new() }
     }
 
     /// The parameters that count: their average, where there is one.
@@ -135,10 +133,21 @@ impl State {
 
     /// Ends the choosing pass and begins the refit from fresh parameters.
     pub(super) fn begin_refit(&mut self, params: Vec<f32>, optim: Optim) {
+        self.progress.chosen_after.get_or_insert(self.progress.epoch);
+        self.progress.pass = Pass::Refit;
+        self.restart(params, optim);
+    }
+
+    /// Ends a fold and begins the next one from fresh parameters.
+    pub(super) fn begin_fold(&mut self, params: Vec<f32>, optim: Optim) {
+        self.progress.chosen_after = Some(self.progress.epoch);
+        self.progress.fold += 1;
+        self.restart(params, optim);
+    }
+
+    fn restart(&mut self, params: Vec<f32>, optim: Optim) {
         self.progress.average.restart(&params);
         self.progress.constraint = Constraint::default();
-        self.progress.chosen_after = Some(self.progress.epoch);
-        self.progress.pass = Pass::Refit;
         self.progress.epoch = 0;
         self.progress.first_loss = None;
         self.clear_epoch();
@@ -163,6 +172,7 @@ impl State {
             ("best", &self.best_params),
             ("held", &self.progress.constraint.held),
             ("average", &self.progress.average.values),
+            ("held_out", &self.held_out),
         ]
         .map(|(name, values)| (name, values.len(), bytes(values)));
         let damaged = |what: String| TrainError::Damaged { path: path.to_owned(), what };
@@ -208,8 +218,10 @@ impl State {
         self.params = take("params", self.params.len())?;
         self.optim.first = take("first", self.optim.first.len())?;
         self.optim.second = take("second", self.optim.second.len())?;
-        let chosen = progress.best.is_some() || progress.pass == Pass::Refit;
+        let chosen = progress.best.is_some() || (progress.pass == Pass::Refit && progress.fold == 0);
         self.best_params = take("best", if chosen { self.params.len() } else { 0 })?;
+        let held_out = tensors.tensor("held_out").map_err(|e| damaged(e.to_string()))?;
+        self.held_out = take("held_out", held_out.data().len() / size_of::<f32>())?;
         let mask = tensors.tensor("mask").map_err(|e| damaged(e.to_string()))?;
         let mask = mask.data();
         if !mask.is_empty() && mask.len() != self.params.len() {
@@ -230,6 +242,7 @@ impl State {
 mod tests {
     use super::*;
     use crate::train::Optimizer;
+    use fastgrnn_model::settings::ClassWeight;
 
     fn state() -> State {
         let mut state = State::new(3, "abc".into(), vec![0.5; 4], Optim::new(Optimizer::Adam, 0.9, 0.0, 4));
@@ -292,10 +305,10 @@ mod tests {
         let mut config = crate::train::Recipe::default().resolve(&data).unwrap();
         let (accuracy, f1_macro, f1) = (Some(0.9), Some(0.5), Some(0.3));
         let scores = Scores { accuracy, f1_macro, f1, ..Scores::default() };
-        assert_eq!(BestEpoch::of(1, &scores, &config).score, accuracy);
+        assert_eq!(BestEpoch::of(1, &scores, config.metric()).score, accuracy);
         config.training.class_weight = ClassWeight::Balanced;
-        assert_eq!(BestEpoch::of(1, &scores, &config).score, f1_macro);
+        assert_eq!(BestEpoch::of(1, &scores, config.metric()).score, f1_macro);
         config.training.positive = Some("3".into());
-        assert_eq!(BestEpoch::of(1, &scores, &config).score, f1);
+        assert_eq!(BestEpoch::of(1, &scores, config.metric()).score, f1);
     }
 }

@@ -1,5 +1,6 @@
 //! What is known about a finished epoch.
 
+use super::margin_scale::MarginScale;
 use fastgrnn_model::settings::StageName;
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +21,9 @@ pub struct EpochReport {
     pub seed: u64,
     /// Which of its trainings.
     pub pass: Pass,
+    /// The fold, from 1, with cross-validation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fold: Option<usize>,
     /// The epoch, from 1.
     pub epoch: usize,
     /// Epochs planned.
@@ -46,4 +50,15 @@ pub struct EpochReport {
     pub eligible: bool,
     /// Seconds this epoch took.
     pub seconds: f64,
+}
+
+/// An epoch of a fold, beside the scores of its validation part.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct FoldEpoch {
+    /// Mean loss on the validation part.
+    pub loss: f64,
+    /// Whether the epoch may be chosen.
+    pub eligible: bool,
+    /// The scale of the network's margins, if there is a positive class.
+    pub scale: Option<MarginScale>,
 }

@@ -14,6 +14,8 @@ pub(super) struct Job<'a> {
     pub out: &'a Path,
     /// Fingerprint of the data, and of the teacher if there is one.
     pub fingerprint: String,
+    /// The validation part of each fold; none without cross-validation.
+    pub folds: Vec<Vec<u32>>,
     pub scorer: Scorer,
     pub teacher: Option<Teacher>,
     pub threads: usize,

@@ -18,6 +18,8 @@ pub struct SeedStarted {
     pub train: usize,
     /// Sequences to validate on.
     pub val: usize,
+    /// Folds of the cross-validation; 0 without one.
+    pub folds: usize,
     /// Sequences of the test set.
     pub test: usize,
     /// Epochs planned.
@@ -33,6 +35,8 @@ pub struct Progress {
     pub seed: u64,
     /// Which of its trainings.
     pub pass: Pass,
+    /// The fold, from 1, with cross-validation.
+    pub fold: Option<usize>,
     /// The epoch, from 1.
     pub epoch: usize,
     /// Epochs planned.

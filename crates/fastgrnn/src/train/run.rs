@@ -12,7 +12,7 @@ use super::observe::Observer;
 use super::pass_data::fingerprint;
 use super::recipe::is_local;
 use super::seed::{SeedRun, metrics_line};
-use super::summary::{Bytes, SeedRecord, SeedResult, Summary};
+use super::summary::{Bytes, Delivered, SeedRecord, SeedResult, Summary};
 use super::teacher::Teacher;
 use super::{Config, TrainError};
 use fastgrnn_core::files::{remove_leftovers, write_atomic};
@@ -90,7 +90,8 @@ pub fn run(
     if let Some(teacher) = &teacher {
         fingerprint = format!("{fingerprint}-{}", teacher.fingerprint());
     }
-    let mut job = Job { config, data, out: &out, fingerprint, scorer, teacher, threads, observer };
+    let folds = config.folds(data)?;
+    let mut job = Job { config, data, out: &out, fingerprint, folds, scorer, teacher, threads, observer };
     let mut records: Vec<SeedRecord> = Vec::new();
     for index in 0..config.training.seeds {
         let seed = config.training.seed + index as u64;
@@ -207,6 +208,7 @@ fn summarize(
         |of: fn(&SeedResult) -> Option<Scores>| -> Option<Vec<Scores>> { seeds.iter().map(of).collect() };
     let val = collect(|s| s.val.clone()).and_then(|all| Scores::mean_and_deviation(&all));
     let test = collect(|s| s.test.clone()).and_then(|all| Scores::mean_and_deviation(&all));
+    let (val, val_sd) = val.map_or((None, None), |(mean, sd)| (Some(mean), sd));
     let (test, test_sd) = test.map_or((None, None), |(mean, sd)| (Some(mean), sd));
     let float = collect(|s| s.test_float.clone()).and_then(|all| Scores::mean_and_deviation(&all));
     let params = config.network(data).layout().len();
@@ -222,11 +224,14 @@ fn summarize(
         },
         epochs: config.training.epochs,
         seconds: seeds.iter().map(|s| s.seconds).sum(),
-        val: val.map(|(mean, _)| mean),
+        val,
+        val_sd,
+        cv: best.cv.clone(),
         test,
         test_sd,
         test_float: float.map(|(mean, _)| mean),
         best_seed: best.seed,
+        delivered: Delivered { seed: best.seed, val: best.val.clone(), test: best.test.clone() },
         seeds: seeds.clone(),
     };
     write_json(&out.join(SUMMARY_FILE), &summary)?;
@@ -235,7 +240,7 @@ fn summarize(
 
 /// The seed best on validation; the first one without validation. The test set has no say.
 fn best_seed<'a>(seeds: &'a [SeedResult], config: &Config) -> &'a SeedResult {
-    let rank = |s: &SeedResult| s.val.as_ref().map(|v| BestEpoch::of(0, v, config));
+    let rank = |s: &SeedResult| s.val.as_ref().map(|v| BestEpoch::of(0, v, config.metric()));
     let mut best = &seeds[0];
     for seed in &seeds[1..] {
         if let (Some(new), Some(old)) = (rank(seed), rank(best))

@@ -3,15 +3,16 @@
 use super::average::Average;
 use super::checkpoint::{BestEpoch, State};
 use super::constraint::StageSchedule;
-use super::deliver::{Trained, write_json};
-use super::epoch::{EpochReport, Pass};
+use super::cross_validation::FoldScores;
+use super::deliver::{Judged, Trained, write_json};
+use super::epoch::{EpochReport, FoldEpoch, Pass};
 use super::folder::{CHECKPOINT_FILE, METRICS_FILE, RESULT_FILE};
 use super::job::Job;
 use super::observe::{Progress, SeedStarted};
 use super::optim::{Optim, clip_norm};
 use super::pass_data::PassData;
 use super::schedule::Rate;
-use super::summary::{SeedRecord, SeedResult};
+use super::summary::{FoldResult, SeedRecord, SeedResult};
 use super::{Config, TrainError};
 use fastgrnn_core::batch::{Batch, Earlier};
 use fastgrnn_core::cells::Start;
@@ -77,21 +78,18 @@ impl<'j, 'a> SeedRun<'j, 'a> {
     }
 
     /// Trains to the end and writes model and result.
-    pub(super) fn finish(mut self, index: usize) -> Result<SeedRecord, TrainError> {
+    pub(super) fn finish(self, index: usize) -> Result<SeedRecord, TrainError> {
+        match self.job.folds.is_empty() {
+            true => self.finish_split(index),
+            false => self.finish_folds(index),
+        }
+    }
+
+    /// With a validation part that is split off, or without validation.
+    fn finish_split(mut self, index: usize) -> Result<SeedRecord, TrainError> {
         let config = self.job.config;
-        let examples = &self.job.data.train;
-        let (train, val) = self.job.data.split(config.split_by(), config.preparation.val_split, self.seed)?;
-        self.job.observer.seed_started(&SeedStarted {
-            seed: self.seed,
-            index,
-            of: config.training.seeds,
-            params: self.layout.len(),
-            train: train.len(),
-            val: val.len(),
-            test: self.job.data.test.as_ref().map_or(0, |t| t.len()),
-            epochs: config.training.epochs,
-            resumed_after: self.state.progress.history.len(),
-        });
+        let (train, val) = config.split(self.job.data)?;
+        self.announce(index, train.len(), val.len());
         let mut pass_data = PassData::new(config, self.job.data, self.seed, Pass::Choose, train)?;
         if self.state.progress.pass == Pass::Choose {
             self.train(&mut pass_data, &val, config.training.epochs)?;
@@ -103,24 +101,78 @@ impl<'j, 'a> SeedRun<'j, 'a> {
         let mut chosen = Trained { model: pass_data.model, grids: Vec::new(), indices: pass_data.indices };
         let mut result = None;
         if config.training.refit != Refit::None {
-            let best_epoch = best.map_or(config.training.epochs, |b| b.epoch);
-            let epochs =
-                if config.training.refit == Refit::Full { config.training.epochs } else { best_epoch };
-            if self.state.progress.pass == Pass::Choose {
-                let (params, optim) = fresh(config, self.job.data, self.seed);
-                self.state.begin_refit(params, optim);
-                self.checkpoint()?;
-            }
-            let all = (0..examples.len() as u32).collect();
-            let mut pass_data = PassData::new(config, self.job.data, self.seed, Pass::Refit, all)?;
-            self.train(&mut pass_data, &[], epochs)?;
-            let model = Model { params: self.state.counted().to_vec(), ..pass_data.model };
-            let grids = std::mem::take(&mut self.state.progress.constraint.grids);
-            result = Some(Trained { model, grids, indices: pass_data.indices });
+            result = Some(self.refit(best.map_or(config.training.epochs, |b| b.epoch))?);
         }
         chosen.model.params = std::mem::take(&mut self.state.best_params);
         chosen.grids = std::mem::take(&mut self.state.progress.chosen_grids);
-        self.record(&chosen, &val, result.as_ref().unwrap_or(&chosen))
+        let epochs = self.state.progress.chosen_after.unwrap_or(self.state.progress.epoch);
+        let best_epoch = best.map_or(epochs, |b| b.epoch);
+        let judged = Judged::Part { chosen: &chosen, val: &val };
+        self.record(judged, result.as_ref().unwrap_or(&chosen), best_epoch, Vec::new())
+    }
+
+    /// With cross-validation: a training for each fold, and one on everything.
+    fn finish_folds(mut self, index: usize) -> Result<SeedRecord, TrainError> {
+        let (config, data, folds) = (self.job.config, self.job.data, self.job.folds.clone());
+        let n = data.train.len();
+        self.announce(index, n, n);
+        for part in folds.iter().skip(self.state.progress.fold) {
+            let train = (0..n as u32).filter(|i| part.binary_search(i).is_err()).collect();
+            let mut pass_data = PassData::new(config, data, self.seed, Pass::Choose, train)?;
+            self.train(&mut pass_data, part, config.training.epochs)?;
+            let (params, optim) = fresh(config, data, self.seed);
+            self.state.begin_fold(params, optim);
+            self.checkpoint()?;
+        }
+        let model = PassData::new(config, data, self.seed, Pass::Refit, (0..n as u32).collect())?.model;
+        let scores = n * model.network.outputs * config.training.epochs;
+        if self.state.held_out.len() != scores {
+            let what = format!("{} scores of folds, expected {scores}", self.state.held_out.len());
+            return Err(TrainError::Damaged { path: self.folder.join(CHECKPOINT_FILE), what });
+        }
+        let best = FoldScores::new(&data.train.y, &folds, &self.state, &model).best(config.metric());
+        let result = self.refit(best.epoch)?;
+        let judged = Judged::Folds { val: &best.evaluation, offset: best.offset };
+        self.record(judged, &result, best.epoch, best.folds)
+    }
+
+    fn announce(&mut self, index: usize, train: usize, val: usize) {
+        let training = &self.job.config.training;
+        self.job.observer.seed_started(&SeedStarted {
+            seed: self.seed,
+            index,
+            of: training.seeds,
+            params: self.layout.len(),
+            train,
+            val,
+            folds: self.job.folds.len(),
+            test: self.job.data.test.as_ref().map_or(0, |t| t.len()),
+            epochs: training.epochs,
+            resumed_after: self.state.progress.history.len(),
+        });
+    }
+
+    /// Trains a fresh network on all training data, for `best_epoch` epochs or the whole schedule.
+    fn refit(&mut self, best_epoch: usize) -> Result<Trained, TrainError> {
+        let (config, data) = (self.job.config, self.job.data);
+        let epochs = if config.training.refit == Refit::Full { config.training.epochs } else { best_epoch };
+        if self.state.progress.pass == Pass::Choose {
+            let (params, optim) = fresh(config, data, self.seed);
+            self.state.begin_refit(params, optim);
+            self.checkpoint()?;
+        }
+        let all = (0..data.train.len() as u32).collect();
+        let mut pass_data = PassData::new(config, data, self.seed, Pass::Refit, all)?;
+        self.train(&mut pass_data, &[], epochs)?;
+        let model = Model { params: self.state.counted().to_vec(), ..pass_data.model };
+        let grids = std::mem::take(&mut self.state.progress.constraint.grids);
+        Ok(Trained { model, grids, indices: pass_data.indices })
+    }
+
+    /// The fold that is being trained, from 1, with cross-validation.
+    fn fold(&self) -> Option<usize> {
+        let is_fold = self.state.progress.pass == Pass::Choose && !self.job.folds.is_empty();
+        is_fold.then_some(self.state.progress.fold + 1)
     }
 
     /// Runs a pass up to `epochs` epochs of its schedule.
@@ -137,7 +189,13 @@ impl<'j, 'a> SeedRun<'j, 'a> {
         };
         let stages = StageSchedule::new(config, &self.layout, total);
         self.clock = Instant::now();
-        while self.state.progress.epoch < epochs && !self.out_of_patience() {
+        let fold = self.fold();
+        // A refit that stops early must still reach the stage of the epoch that was chosen.
+        let is_settled = |state: &State| stages.is_settled(state.optim.steps);
+        while (self.state.progress.epoch < epochs
+            || (self.state.progress.epoch < config.training.epochs && !is_settled(&self.state)))
+            && !self.out_of_patience()
+        {
             let epoch = self.state.progress.epoch;
             pass_data.shuffle(epoch);
             while self.state.progress.batch < batches {
@@ -151,6 +209,7 @@ impl<'j, 'a> SeedRun<'j, 'a> {
                 self.job.observer.progress(&Progress {
                     seed: self.seed,
                     pass: progress.pass,
+                    fold,
                     epoch: epoch + 1,
                     epochs,
                     batch: progress.batch,
@@ -235,16 +294,21 @@ impl<'j, 'a> SeedRun<'j, 'a> {
             let what = format!("the epoch's mean loss is {train_loss:.4}, the first batch's was {first:.4}");
             return Err(self.diverged(self.state.progress.batch, what));
         }
-        let validated = match val {
-            [] => None,
-            val => {
-                let (constraint, train) = (&self.state.progress.constraint, &self.job.data.train);
-                let seen = constraint.effective_params(&self.layout, self.state.counted(), &mut self.rounded);
-                Some(self.job.validate(&pass_data.model, seen, train, val)?)
+        let (done, fold) = (self.state.optim.steps, self.fold());
+        let eligible = !val.is_empty() && stages.is_settled(done);
+        let mut validated = None;
+        if !val.is_empty() {
+            let (constraint, model) = (&self.state.progress.constraint, &pass_data.model);
+            let seen = constraint.effective_params(&self.layout, self.state.counted(), &mut self.rounded);
+            let scored = self.job.validate(model, seen, val)?;
+            if fold.is_some() {
+                let (loss, indices) = (scored.scores.loss, &pass_data.indices);
+                let scale = self.job.margin_scale(model, seen, indices)?;
+                self.state.progress.fold_epochs.push(FoldEpoch { loss, eligible, scale });
+                self.state.held_out.extend(scored.held_out(model));
             }
-        };
-        let done = self.state.optim.steps;
-        let eligible = validated.is_some() && stages.is_settled(done);
+            validated = Some(scored.scores);
+        }
         let mut is_best = false;
         if let Some(scores) = &validated {
             if !scores.loss.is_finite() {
@@ -252,9 +316,9 @@ impl<'j, 'a> SeedRun<'j, 'a> {
                 return Err(self.diverged(self.state.progress.batch, what));
             }
             let epoch = self.state.progress.epoch + 1;
-            let this = BestEpoch::of(epoch, scores, self.job.config);
+            let this = BestEpoch::of(epoch, scores, self.job.config.metric());
             let progress = &mut self.state.progress;
-            is_best = eligible && progress.best.is_none_or(|best| this.beats(&best));
+            is_best = eligible && fold.is_none() && progress.best.is_none_or(|best| this.beats(&best));
             if is_best {
                 progress.best = Some(this);
                 self.state.choose();
@@ -267,6 +331,7 @@ impl<'j, 'a> SeedRun<'j, 'a> {
         let report = EpochReport {
             seed: self.seed,
             pass: progress.pass,
+            fold,
             epoch: progress.epoch,
             epochs,
             lr: rate.at(done.saturating_sub(1)),
@@ -322,8 +387,14 @@ impl<'j, 'a> SeedRun<'j, 'a> {
     }
 
     /// Writes and evaluates what the seed delivers, and writes that down.
-    fn record(mut self, chosen: &Trained, val: &[u32], result: &Trained) -> Result<SeedRecord, TrainError> {
-        let delivery = self.job.deliver(&self.folder, chosen, val, result)?;
+    fn record(
+        mut self,
+        judged: Judged,
+        result: &Trained,
+        best_epoch: usize,
+        cv: Vec<FoldResult>,
+    ) -> Result<SeedRecord, TrainError> {
+        let delivery = self.job.deliver(&self.folder, judged, result)?;
         let progress = &mut self.state.progress;
         progress.seconds += progress.epoch_seconds + lap(&mut self.clock);
         let epochs = progress.chosen_after.unwrap_or(progress.epoch);
@@ -336,9 +407,10 @@ impl<'j, 'a> SeedRun<'j, 'a> {
                 model_float: quantized.map(|q| q.model_float.clone()),
                 bytes: quantized.map(|q| q.bytes),
                 epochs,
-                best_epoch: progress.best.map_or(epochs, |b| b.epoch),
+                best_epoch,
                 seconds: progress.seconds,
                 val: scores(&delivery.val),
+                cv,
                 test: scores(&delivery.test),
                 test_float: quantized.and_then(|q| scores(&q.test_float)),
                 agreement: quantized.and_then(|q| q.agreement),

@@ -34,8 +34,12 @@ pub struct SeedResult {
     pub best_epoch: usize,
     /// Seconds of training and evaluation, over all interruptions.
     pub seconds: f64,
-    /// On the validation part, at the chosen epoch; always of the training that did not see it.
+    /// On the validation part, at the chosen epoch; always of the training that did not see it. With
+    /// cross-validation on all training sequences, each by the network of its fold.
     pub val: Option<Scores>,
+    /// The folds of the cross-validation.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cv: Vec<FoldResult>,
     /// On the test set.
     pub test: Option<Scores>,
     /// The float model on the test set, where the delivered one is quantised.
@@ -44,6 +48,17 @@ pub struct SeedResult {
     /// Share of the test set on which the float and the quantised model decide alike.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agreement: Option<f64>,
+}
+
+/// One fold of a cross-validation, at the chosen epoch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FoldResult {
+    /// The fold, from 1.
+    pub fold: usize,
+    /// Sequences that its network was trained on.
+    pub train: usize,
+    /// On the sequences that were held out.
+    pub val: Scores,
 }
 
 /// Everything a finished seed leaves behind: its result and what a report needs.
@@ -59,6 +74,17 @@ pub struct SeedRecord {
     pub val: Option<Evaluation>,
     /// The test set in full.
     pub test: Option<Evaluation>,
+}
+
+/// The scores of the model that a run delivers, which is the best of its seeds on validation data.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Delivered {
+    /// Its seed.
+    pub seed: u64,
+    /// On the validation part; null without one.
+    pub val: Option<Scores>,
+    /// On the test set; null without one.
+    pub test: Option<Scores>,
 }
 
 /// A finished run.
@@ -81,8 +107,13 @@ pub struct Summary {
     pub epochs: usize,
     /// Seconds over all seeds.
     pub seconds: f64,
-    /// Means over the seeds on their validation parts.
+    /// Means over the seeds on the validation part, which they share.
     pub val: Option<Scores>,
+    /// Sample deviations over the seeds on the validation part; null for a single seed.
+    pub val_sd: Option<Scores>,
+    /// The folds of the cross-validation, for the seed that is delivered.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cv: Vec<FoldResult>,
     /// Means over the seeds on the test set; null without one.
     pub test: Option<Scores>,
     /// Sample deviations over the seeds on the test set; null for a single seed.
@@ -92,6 +123,8 @@ pub struct Summary {
     pub test_float: Option<Scores>,
     /// The seed whose model is [`model`](Self::model).
     pub best_seed: u64,
+    /// The scores of that model itself.
+    pub delivered: Delivered,
     /// Every seed.
     pub seeds: Vec<SeedResult>,
 }

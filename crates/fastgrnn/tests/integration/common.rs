@@ -1,7 +1,7 @@
 //! Small generated data sets and recipes for the training tests.
 #![allow(dead_code, missing_docs)]
 
-use fastgrnn::data::{Dataset, Examples, Labels, Sequences};
+use fastgrnn::data::{CrossValidation, Dataset, Examples, Labels, Sequences};
 use fastgrnn::rng::Rng;
 use fastgrnn::train::{Observer, Recipe, RunOptions, Silent, Summary, run};
 use std::path::Path;
@@ -53,10 +53,11 @@ pub fn numbers(n: usize) -> Dataset {
     dataset(make, n)
 }
 
-/// A small network, quickly trained.
+/// A small network, quickly trained, with one validation part.
 pub fn recipe() -> Recipe {
     Recipe::default().with(|r| {
         r.source.dataset = Some("generated".into());
+        r.preparation.cv = Some(CrossValidation::Off);
         r.network.hidden = Some(8);
         r.training.epochs = Some(4);
         r.training.batch = Some(10);

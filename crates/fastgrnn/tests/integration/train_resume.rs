@@ -1,6 +1,7 @@
 //! The same bits with any number of threads and after any interruption.
 
 use crate::common::{Stopper, classes, metrics, options, recipe, trained};
+use fastgrnn::data::CrossValidation;
 use fastgrnn::model::Model;
 use fastgrnn::train::{ClassWeight, EpochReport, Observer, Progress, Recipe, Refit, Silent, TrainError, run};
 use std::path::Path;
@@ -63,6 +64,15 @@ fn stopping_after_any_batch_and_resuming_changes_nothing() {
 #[test]
 fn stopping_in_any_stage_and_resuming_changes_nothing() {
     stop_and_resume(staged());
+}
+
+#[test]
+fn stopping_in_any_fold_and_resuming_changes_nothing() {
+    stop_and_resume(staged().with(|r| {
+        r.preparation.cv = Some(CrossValidation::Folds(3));
+        r.training.refit = Some(Refit::BestEpochs);
+        r.training.positive = Some("class 1".into());
+    }));
 }
 
 /// A class that is to be found and comes up more often than it is there, epochs that are no passes

@@ -5,10 +5,11 @@
 //! - refusals: changed settings, changed data, occupied folders, one class, divergence
 
 use crate::common::{Stopper, classes, metrics, numbers, options, recipe, trained};
-use fastgrnn::data::Labels;
+use fastgrnn::data::{Dataset, Labels};
 use fastgrnn::model::Model;
 use fastgrnn::train::{
-    ClassWeight, ConfigError, EpochReport, Observer, Optimizer, Pass, Recipe, Refit, Silent, TrainError, run,
+    ClassWeight, ConfigError, EpochReport, Observer, Optimizer, Pass, Recipe, Refit, SeedResult, Silent,
+    TrainError, run,
 };
 use std::path::Path;
 
@@ -97,7 +98,7 @@ fn a_positive_class_gets_the_threshold_that_validation_prefers_and_files_keep_it
         let (evaluation, ..) = model.evaluate(data.test.as_ref().unwrap(), 1).unwrap();
         assert_eq!(evaluation.scores, test, "the file alone decides as the run did");
         let found = &evaluation.per_class[1];
-        assert_eq!((test.f1, test.recall), (Some(found.f1), Some(found.recall)));
+        assert_eq!((test.f1, test.recall), (found.f1, found.recall));
         let best = metrics(folder.path()).into_iter().rev().find(|r| r.best).unwrap();
         assert_eq!(best.epoch, seed.best_epoch);
         let val = seed.val.as_ref().unwrap();
@@ -202,6 +203,32 @@ fn several_seeds_are_summarised_with_means_and_deviations() {
         summary.seeds.iter().all(|s| s.val.as_ref().unwrap().accuracy <= best.val.as_ref().unwrap().accuracy)
     );
     assert_eq!(std::fs::read(&summary.model).unwrap(), std::fs::read(&best.model).unwrap());
+    let delivered = &summary.delivered;
+    assert_eq!((delivered.seed, &delivered.val, &delivered.test), (best.seed, &best.val, &best.test));
+    assert!(summary.val_sd.as_ref().unwrap().accuracy.is_some());
+}
+
+#[test]
+fn all_seeds_share_a_validation_part_which_has_a_seed_of_its_own() {
+    let data = classes(90, 3, 6);
+    let of = |split_seed| {
+        let folder = tempfile::tempdir().unwrap();
+        let recipe = recipe().with(|r| {
+            r.preparation.split_seed = Some(split_seed);
+            r.training.seeds = Some(3);
+            r.training.epochs = Some(1);
+        });
+        let summary = trained(&recipe, &data, folder.path());
+        let validated = |seed: &SeedResult| {
+            let model = Model::load(&seed.model).unwrap();
+            model.validated_on(&Dataset { name: model.dataset.clone(), ..data.clone() }).unwrap()
+        };
+        summary.seeds.iter().map(validated).collect::<Vec<_>>()
+    };
+    let (first, other) = (of(0), of(1));
+    assert!(first.iter().all(|part| *part == first[0]));
+    assert!(other.iter().all(|part| *part == other[0]));
+    assert_ne!(first[0], other[0]);
 }
 
 #[test]

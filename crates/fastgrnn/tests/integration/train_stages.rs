@@ -1,12 +1,12 @@
 //! Staged trainings: what they keep, what they choose, and which lists are refused.
 
-use crate::common::{classes, options, recipe, trained};
+use crate::common::{classes, metrics, options, recipe, trained};
 use fastgrnn::cells::Role;
 use fastgrnn::data::Normalize;
 use fastgrnn::model::Model;
 use fastgrnn::quantize::{Grid, IntegerModel};
 use fastgrnn::train::{
-    Choice, ConfigError, EpochReport, Numbers, Observer, Recipe, Refit, Silent, StageName, Stages, run,
+    Choice, ConfigError, EpochReport, Numbers, Observer, Pass, Recipe, Refit, Silent, StageName, Stages, run,
 };
 use safetensors::SafeTensors;
 use std::path::{Path, PathBuf};
@@ -184,29 +184,24 @@ fn every_epoch_says_which_stage_it_ended_in() {
 }
 
 #[test]
-fn a_full_refit_goes_through_all_stages() {
-    let (data, folder) = (classes(60, 2, 8), tempfile::tempdir().unwrap());
-    let recipe = sparse().with(|r| {
-        r.training.refit = Some(Refit::Full);
-        r.quantization.quantize = Some(true);
-    });
-    let summary = trained(&recipe, &data, folder.path());
-    let float = Model::load(summary.model_float.as_ref().unwrap()).unwrap();
-    for view in float.network.layout().views().iter().filter(|v| v.role == Role::Weight) {
-        let nonzero = float.params[view.range()].iter().filter(|v| **v != 0.0).count();
-        assert_eq!(nonzero, kept(&view.name, view.len()), "{}", view.name);
-    }
-}
-
-#[test]
-fn a_refit_that_stops_early_is_refused_where_there_are_several_stages() {
+fn a_refit_goes_through_all_stages_even_if_it_stops_early() {
     let data = classes(60, 2, 8);
-    let refit = |base: Recipe| base.with(|r| r.training.refit = Some(Refit::BestEpochs));
-    for recipe in [refit(sparse()), refit(recipe().with(|r| r.quantization.quantize = Some(true)))] {
-        let error = recipe.resolve(&data).unwrap_err().to_string();
-        assert!(error.starts_with("refit = best-epochs: ") && error.contains("`refit = full`"), "{error}");
+    for refit in [Refit::Full, Refit::BestEpochs] {
+        let folder = tempfile::tempdir().unwrap();
+        let recipe = sparse().with(|r| {
+            r.training.refit = Some(refit);
+            r.quantization.quantize = Some(true);
+        });
+        let summary = trained(&recipe, &data, folder.path());
+        let last = metrics(folder.path()).pop().unwrap();
+        assert_eq!((last.pass, last.stage), (Pass::Refit, StageName::Quantized));
+        assert!(refit == Refit::Full || last.epoch == summary.seeds[0].best_epoch, "{last:?}");
+        let float = Model::load(summary.model_float.as_ref().unwrap()).unwrap();
+        for view in float.network.layout().views().iter().filter(|v| v.role == Role::Weight) {
+            let nonzero = float.params[view.range()].iter().filter(|v| **v != 0.0).count();
+            assert_eq!(nonzero, kept(&view.name, view.len()), "{}", view.name);
+        }
     }
-    refit(recipe()).resolve(&data).unwrap();
 }
 
 // ---- the integer model ----

@@ -6,12 +6,14 @@ use crate::train::{FormSetting, Optimizer, Rank, Refit, ScalarSetting};
 use fastgrnn_core::cells::{CELLS, Declaration, Scalar};
 use fastgrnn_core::net::{InitialState, Loss, MAX_SIZE};
 use fastgrnn_core::settings::{MAX_COUNT, Setting};
-use fastgrnn_data::data::{Dataset, Labels, Normalize};
+use fastgrnn_data::data::{CrossValidation, Dataset, Labels, Normalize};
 use fastgrnn_engine::engine::workspace_bytes;
 use fastgrnn_model::settings::MOMENTUM;
 
 /// Most bytes of training buffers.
 const MAX_BUFFERS: u64 = 16 << 30;
+/// Most scores of held-out sequences, over all epochs: a quarter of a gigabyte.
+const MAX_HELD_OUT: usize = 1 << 26;
 /// Most parameters: a model file of half a gigabyte.
 const MAX_PARAMS: usize = 1 << 27;
 
@@ -52,6 +54,14 @@ impl Config {
         }
         self.check_shares(data)?;
         self.check_positive(data)?;
+        if let (Some(part), true) = (&data.validation, self.preparation.cv != CrossValidation::Off) {
+            let expected = format!(
+                "{} has its own validation part of {} sequences; use `cv = off`",
+                data.name,
+                part.len()
+            );
+            return Err(out_of_range("cv", self.preparation.cv, &expected));
+        }
         if data.validation.is_some() && self.preparation.val_split > 0.0 && self.training.refit != Refit::None
         {
             let expected = "the data set has its own validation part, and a refit would learn from it; leave `refit` out, or train on everything with `val-split = 0`";
@@ -181,8 +191,19 @@ impl Config {
             let expected = "early stopping needs a validation part; set `val-split` above 0";
             return Err(out_of_range("patience", self.training.patience, expected));
         }
-        if self.preparation.val_split == 0.0 && self.training.refit != Refit::None {
-            let expected = "a refit needs a validation part first; set `val-split` above 0";
+        let has_folds = self.preparation.cv != CrossValidation::Off;
+        if self.preparation.val_split == 0.0 && self.training.refit != Refit::None && !has_folds {
+            let expected = "a refit needs validation first; set `val-split` above 0, or `cv`";
+            return Err(out_of_range("refit", self.training.refit, expected));
+        }
+        if has_folds && self.preparation.val_split > 0.0 {
+            let expected =
+                "cross-validation uses all training data; leave `val-split` out, or use `cv = off`";
+            return Err(out_of_range("val-split", self.preparation.val_split, expected));
+        }
+        if has_folds && self.training.refit == Refit::None {
+            let expected =
+                "no network of a fold has seen all training data; use `best-epochs` or `full`, or `cv = off`";
             return Err(out_of_range("refit", self.training.refit, expected));
         }
         Ok(())
@@ -250,23 +271,45 @@ impl Config {
         Ok(())
     }
 
-    /// Splits off every seed's validation part once, so that nothing is left behind if one fails.
-    pub(super) fn check_splits(&self, data: &Dataset) -> Result<(), ConfigError> {
-        for seed in (0..self.training.seeds as u64).map(|i| self.training.seed + i) {
-            data.split(self.split_by(), self.preparation.val_split, seed).map_err(|source| {
-                let instead = match (self.preparation.val_group, &data.train.recording) {
-                    (true, _) => {
-                        "`val-group = false` ignores the groups, `val-split = 0` trains without validation"
-                    }
-                    (false, Some(_)) => {
-                        "split long recordings into several files, or train without validation with `val-split = 0`"
-                    }
-                    (false, None) => "`val-split = 0` trains without validation",
-                };
-                ConfigError::Split { seed, source, instead }
-            })?;
+    /// Makes the folds or splits off the validation part once, so that nothing is left behind if that
+    /// fails.
+    pub(super) fn check_split(&self, data: &Dataset) -> Result<(), ConfigError> {
+        if self.preparation.cv != CrossValidation::Off {
+            let instead = "`cv = off` splits off one validation part";
+            self.folds(data).map_err(|source| ConfigError::Split { source, instead })?;
+            return self.check_held_out(data);
         }
+        self.split(data).map_err(|source| {
+            let instead = match (self.preparation.val_group, &data.train.recording) {
+                (true, _) => {
+                    "`val-group = false` ignores the groups, `val-split = 0` trains without validation"
+                }
+                (false, Some(_)) => {
+                    "split long recordings into several files, or train without validation with `val-split = 0`"
+                }
+                (false, None) => "`val-split = 0` trains without validation",
+            };
+            ConfigError::Split { source, instead }
+        })?;
         Ok(())
+    }
+
+    /// Refuses more scores of held-out sequences than a checkpoint should hold.
+    fn check_held_out(&self, data: &Dataset) -> Result<(), ConfigError> {
+        let outputs = self.network(data).outputs;
+        let scores = [data.train.len(), outputs, self.training.epochs];
+        let scores = scores.into_iter().fold(1usize, usize::saturating_mul);
+        match scores > MAX_HELD_OUT {
+            true => {
+                let expected = format!(
+                    "{} sequences with {outputs} outputs are scored after each of {} epochs; use fewer epochs, or `cv = off`",
+                    data.train.len(),
+                    self.training.epochs
+                );
+                Err(out_of_range("cv", self.preparation.cv, &expected))
+            }
+            false => Ok(()),
+        }
     }
 
     /// Refuses sequences so long that training needs more memory than a machine has.

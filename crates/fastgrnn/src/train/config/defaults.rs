@@ -15,19 +15,24 @@
 //! | hidden, quantize with `fit` or `max-…` | at most what keeps to the limits; true | a model that does not fit is useless |
 //! | start | slow | decisive on long sequences |
 //! | stages | dense; with a sparsity the paper's thirds: dense, projected every 15 batches, frozen; with `quantize` the last sixth through the integer grids | what the measurements in `docs/training.md` rest on |
+//! | cv | 5 folds below 500 training sequences, and a refit for the chosen number of epochs | a validation part of a small set is too small to choose by |
 //! | val-split, val-group | 0.2, by group where there are groups (an error where they cannot be split) | windows of one subject resemble each other |
 //! | augment | rotate 0.25, scale 0.1 where axes are named, else none | the largest gain measured on inertial data, wrong elsewhere |
 
 use super::ConfigError;
 use super::data::check_data;
 use super::error::out_of_range;
-use crate::train::{AugmentSetting, Axes, Config, FormSetting, Optimizer, Recipe, Schedule, Stages};
+use crate::train::{AugmentSetting, Axes, Config, FormSetting, Optimizer, Recipe, Refit, Schedule, Stages};
 use fastgrnn_core::cells::CellKind;
 use fastgrnn_core::net::{Loss, Network};
-use fastgrnn_data::data::{Dataset, Examples, Labels};
+use fastgrnn_data::data::{CrossValidation, Dataset, Examples, Labels, SplitBy};
 use fastgrnn_model::quantize::{check_form, check_lsb};
 use fastgrnn_model::settings::{TEACHER_TEMPERATURE, TEACHER_WEIGHT, VAL_SPLIT};
 
+/// Below this many training sequences, one validation part is too small to choose an epoch by.
+const SMALL_SET: usize = 500;
+/// Folds of a small set.
+const USUAL_FOLDS: usize = 5;
 /// Fewest optimiser steps of a default run: below this, small sets were not fitted.
 const MIN_STEPS: usize = 2_000;
 /// Optimiser steps that a default run aims at.
@@ -51,6 +56,7 @@ impl Recipe {
         }
         let mut recipe = self.clone().with_defaults();
         recipe.derive_data_settings(data);
+        recipe.derive_validation(self, data);
         recipe.derive_training_settings(data);
         let mut config = recipe.complete().expect("every derived key has a value by now");
         if self.network.hidden.is_none() {
@@ -73,28 +79,18 @@ impl Recipe {
         {
             return Err(out_of_range("decay-every", every, "the learning rate would fall at every step"));
         }
-        config.check_splits(data)?;
+        config.check_split(data)?;
         Ok(config)
     }
 
     /// Sets the keys about data whose defaults depend on the data.
     fn derive_data_settings(&mut self, data: &Dataset) {
-        let n = data.train.len();
         self.source.dataset.get_or_insert_with(|| data.name.clone());
         if self.source.test.is_some() {
             self.source.test_apart = Some(true);
         }
         self.audio.features = data.audio;
         let preparation = &mut self.preparation;
-        preparation.val_split = Some(match (&data.validation, preparation.val_split) {
-            (_, Some(0.0)) => 0.0,
-            (Some(part), _) => part.len() as f64 / n as f64,
-            (None, given) => given.unwrap_or(VAL_SPLIT),
-        });
-        let is_validated = preparation.val_split > Some(0.0);
-        preparation
-            .val_group
-            .get_or_insert(data.train.group.is_some() && data.validation.is_none() && is_validated);
         // Reshaping moves the columns that the axes of a known set are named by.
         let known = if self.data.timesteps.is_none() { data.suggested.axes.clone() } else { Vec::new() };
         let axes = preparation.axes.get_or_insert(Axes(known));
@@ -103,13 +99,41 @@ impl Recipe {
         preparation.augment.get_or_insert(usual);
     }
 
+    /// Sets the keys about validation. `given` is the recipe before any default.
+    fn derive_validation(&mut self, given: &Recipe, data: &Dataset) {
+        let n = data.train.len();
+        let preparation = &mut self.preparation;
+        let has_groups = data.train.group.is_some() && data.validation.is_none();
+        let val_group = *preparation.val_group.get_or_insert(
+            has_groups && (given.preparation.val_split != Some(0.0) || is_cross_validated(preparation.cv)),
+        );
+        let is_one_part_wanted = given.preparation.val_split.is_some()
+            || given.training.refit.is_some()
+            || given.training.patience.is_some_and(|epochs| epochs > 0);
+        let cv = *preparation.cv.get_or_insert_with(|| {
+            match n < SMALL_SET && data.validation.is_none() && !is_one_part_wanted {
+                true => default_folds(data, val_group, preparation.split_seed.unwrap_or(0)),
+                false => CrossValidation::Off,
+            }
+        });
+        let is_off = cv == CrossValidation::Off;
+        preparation.val_split = Some(match (&data.validation, preparation.val_split) {
+            (_, Some(0.0)) => 0.0,
+            (Some(part), _) => part.len() as f64 / n as f64,
+            (None, Some(given)) => given,
+            (None, None) if is_off => VAL_SPLIT,
+            (None, None) => 0.0,
+        });
+        self.training.refit.get_or_insert(if is_off { Refit::None } else { Refit::BestEpochs });
+    }
+
     /// Sets the keys about network and training whose defaults depend on the data. Those that need
     /// the whole network get a value that [`Config::derive_schedule`] replaces.
     fn derive_training_settings(&mut self, data: &Dataset) {
         let n = data.train.len();
         self.network.hidden.get_or_insert_with(|| default_hidden(n));
         self.quantization.quantize.get_or_insert(!self.limits().is_empty());
-        let part = training_part(n, self.preparation.val_split.unwrap_or(0.0));
+        let part = training_part(n, held_out_share(self.preparation.cv, self.preparation.val_split));
         let cell = self.network.cell;
         if let Some(declaration) = cell.map(CellKind::declaration) {
             let form_u = if declaration.reads_state { FormSetting::Full } else { FormSetting::None };
@@ -178,16 +202,21 @@ impl Recipe {
 }
 
 impl Config {
+    /// The share of the training data that a training with validation does not see.
+    fn held_out_share(&self) -> f64 {
+        held_out_share(Some(self.preparation.cv), Some(self.preparation.val_split))
+    }
+
     /// Optimiser steps of an epoch, to within rounding.
     fn batches(&self, data: &Dataset) -> usize {
-        let part = training_part(data.train.len(), self.preparation.val_split);
+        let part = training_part(data.train.len(), self.held_out_share());
         self.epoch_size(part).div_ceil(self.training.batch.max(1)).max(1)
     }
 
     /// Sets the keys of the schedule whose defaults depend on the network and on other keys.
     fn derive_schedule(&mut self, given: &Recipe, data: &Dataset) -> Result<(), ConfigError> {
         if given.training.epochs.is_none() {
-            let part = self.epoch_size(training_part(data.train.len(), self.preparation.val_split));
+            let part = self.epoch_size(training_part(data.train.len(), self.held_out_share()));
             self.training.epochs =
                 default_epochs(&self.network(data), &data.train, part, self.training.batch);
         }
@@ -210,6 +239,26 @@ impl Config {
         }
         Ok(())
     }
+}
+
+fn is_cross_validated(cv: Option<CrossValidation>) -> bool {
+    cv.is_some_and(|cv| cv != CrossValidation::Off)
+}
+
+/// The share of the training data that a training with validation does not see.
+fn held_out_share(cv: Option<CrossValidation>, val_split: Option<f64>) -> f64 {
+    match cv {
+        Some(CrossValidation::Folds(folds)) => 1.0 / folds as f64,
+        _ => val_split.unwrap_or(0.0),
+    }
+}
+
+/// As many folds as usual, fewer if there are fewer groups, none if no folds can be made.
+fn default_folds(data: &Dataset, by_group: bool, seed: u64) -> CrossValidation {
+    let by = if by_group { SplitBy::Group } else { SplitBy::Stratified };
+    let possible = |folds: &usize| data.folds(CrossValidation::Folds(*folds), by, seed).is_ok();
+    let most = (2..=USUAL_FOLDS).rev().find(possible);
+    most.map_or(CrossValidation::Off, CrossValidation::Folds)
 }
 
 /// Units in proportion to data.

@@ -136,10 +136,8 @@ pub enum ConfigError {
         instead: String,
     },
     /// No validation part can be split off.
-    #[error("seed {seed}: {source}; {instead}")]
+    #[error("{source}; {instead}")]
     Split {
-        /// The seed.
-        seed: u64,
         /// Why not.
         source: DataError,
         /// What to try.

@@ -14,9 +14,11 @@ pub use error::ConfigError;
 
 use super::Config;
 use fastgrnn_core::cells::{Cell, Scalars};
+use fastgrnn_core::metrics::Metric;
 use fastgrnn_core::net::{Loss, Network};
-use fastgrnn_data::data::{Augment, Dataset, Labels, SplitBy};
+use fastgrnn_data::data::{Augment, DataError, Dataset, Labels, SplitBy};
 use fastgrnn_data::features::Kind;
+use fastgrnn_model::settings::ClassWeight;
 
 impl Config {
     /// The network for this data: stacked cells and a head of as many outputs as the loss needs.
@@ -102,14 +104,34 @@ impl Config {
         found.map(|class| class as u32)
     }
 
+    /// The figure by which epochs, seeds and networks are compared on validation data: the F1 of the
+    /// positive class if there is one. If every class counts the same in training, it does so here:
+    /// accuracy would favour the epochs that forget the rare ones.
+    pub fn metric(&self) -> Metric {
+        match (&self.training.positive, self.training.class_weight) {
+            (Some(_), _) => Metric::F1,
+            (None, ClassWeight::Balanced) => Metric::F1Macro,
+            (None, ClassWeight::None) => Metric::Accuracy,
+        }
+    }
+
     /// Whether augmentation changes the length of sequences.
     pub(super) fn varies(&self) -> bool {
         (self.preparation.augment.crop > 0.0 && self.preparation.augment.crop < 1.0)
             || self.preparation.augment.lead_in > 0
     }
 
-    /// How the validation part is split off.
-    pub fn split_by(&self) -> SplitBy {
+    /// Training and validation indices into the training examples of `data`, the same for every seed.
+    pub fn split(&self, data: &Dataset) -> Result<(Vec<u32>, Vec<u32>), DataError> {
+        data.split(self.split_by(), self.preparation.val_split, self.preparation.split_seed)
+    }
+
+    /// The validation part of each fold, the same for every seed; none without cross-validation.
+    pub fn folds(&self, data: &Dataset) -> Result<Vec<Vec<u32>>, DataError> {
+        data.folds(self.preparation.cv, self.split_by(), self.preparation.split_seed)
+    }
+
+    fn split_by(&self) -> SplitBy {
         if self.preparation.val_group { SplitBy::Group } else { SplitBy::Stratified }
     }
 }

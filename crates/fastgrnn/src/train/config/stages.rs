@@ -1,8 +1,7 @@
 //! Checks that stages fit each other, the sparsities and `quantize`.
 
-use super::error::out_of_range;
 use super::{Config, ConfigError};
-use crate::train::{Refit, StageKind};
+use crate::train::StageKind;
 
 impl Config {
     /// Refuses stages that contradict one another or the settings about sparsity and integers.
@@ -16,10 +15,6 @@ impl Config {
                 "{} stages need more than {batches} batches; give more `epochs`",
                 kinds.len()
             ));
-        }
-        if self.training.refit == Refit::BestEpochs && kinds.len() > 1 {
-            let expected = "stopped at the chosen epoch, a run of several stages would not reach the end of its last; use `refit = full`";
-            return Err(out_of_range("refit", self.training.refit, expected));
         }
         let mut support = false;
         for (i, kind) in kinds.iter().enumerate() {
