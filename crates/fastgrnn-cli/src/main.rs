@@ -63,6 +63,7 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         Command::StreamEval(args) => stream_eval::run(args, console),
         Command::Data(DataCommand::List(args)) => data::list(&args, console),
         Command::Data(DataCommand::Inspect(args)) => data::inspect(args, console),
+        Command::Data(DataCommand::Doctor(args)) => data::doctor(args, console),
         Command::Data(DataCommand::Convert(args)) => data::convert(args, console),
         Command::Bench(args) => bench::run(args, console),
         Command::Completions(args) => completions::run(&args, console),

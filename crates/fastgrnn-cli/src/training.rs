@@ -37,6 +37,7 @@ pub fn train(recipe: &Recipe, place: Place, threads: usize, console: Console) ->
     let data = dataset::finish(data::load(&request), &request.source, console)?;
     let config = recipe.resolve(&data).context("the settings cannot be used")?;
     config.check_memory(&data, threads).context("the settings cannot be used")?;
+    config.findings(&data).iter().for_each(|finding| console.note(&finding.to_string()));
     recipe.notes(&config, &data).iter().for_each(|note| console.note(note));
     let out = match place.out {
         Some(out) => out,

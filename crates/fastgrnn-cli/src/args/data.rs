@@ -11,6 +11,8 @@ pub enum DataCommand {
     List(DataListArgs),
     /// Show what is in a data set: sizes, lengths, classes, features
     Inspect(DataInspectArgs),
+    /// Look for what may make a model worse than its scores: clocks, copies, rare classes, gaps
+    Doctor(DataInspectArgs),
     /// Write a data set as .npz, .csv or .ts
     Convert(DataConvertArgs),
 }

@@ -1,11 +1,12 @@
-//! `fastgrnn data list|inspect|convert`
+//! `fastgrnn data list|inspect|doctor|convert`
 
 use crate::args::{DataConvertArgs, DataInspectArgs, DataListArgs};
 use crate::console::Console;
+use crate::flags::with_flags;
 use crate::misuse::misuse;
 use crate::table::{facts, table};
 use anyhow::Context;
-use fastgrnn::data::{self, DataRecipe, Dataset, Examples, Labels, Request, SourceRecipe};
+use fastgrnn::data::{self, DataRecipe, Dataset, Examples, Finding, Labels, Request, Severity, SourceRecipe};
 use fastgrnn::report::{count, number};
 use fastgrnn::train::Recipe;
 use serde_json::{Value, json};
@@ -52,8 +53,45 @@ pub fn inspect(args: DataInspectArgs, console: Console) -> anyhow::Result<()> {
         "train": part_json(&data.train),
         "test": data.test.as_ref().map(part_json),
         "notes": data.notes,
+        "findings": data.findings,
     });
     console.answer(&answer, || describe(&data))
+}
+
+/// What may make a model worse than its scores say.
+pub fn doctor(args: DataInspectArgs, console: Console) -> anyhow::Result<()> {
+    // The parts are those that a training with the defaults would have.
+    let recipe = Recipe { data: args.data.clone(), ..Recipe::default() };
+    let request = request(&args.dataset, args.test, args.data);
+    let data =
+        data::load(&request).with_context(|| format!("cannot read the data set '{}'", args.dataset))?;
+    let mut findings = data.findings.clone();
+    if let Ok(config) = recipe.resolve(&data) {
+        findings = config.findings(&data);
+    }
+    findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    let allowed = request.data.allow.as_deref().unwrap_or_default();
+    let result = data::doctor::check(&findings, allowed);
+    let answer = json!({ "name": data.name, "findings": findings, "notes": data.notes });
+    console.answer(&answer, || findings_text(&data, &findings))?;
+    result.context("the data cannot be trained on as it is")
+}
+
+fn findings_text(data: &Dataset, findings: &[Finding]) -> String {
+    let mut text = String::new();
+    for note in &data.notes {
+        text.push_str(&format!("  note: {}\n", with_flags(note)));
+    }
+    for finding in findings {
+        text.push_str(&format!("  {}\n", with_flags(&finding.to_string())));
+    }
+    let count = findings.iter().filter(|finding| finding.severity > Severity::Note).count();
+    text.push_str(&match count {
+        0 => format!("{}: nothing was found\n", data.name),
+        1 => format!("{}: 1 finding\n", data.name),
+        n => format!("{}: {n} findings\n", data.name),
+    });
+    text
 }
 
 /// Writes a data set in another format.
@@ -129,8 +167,13 @@ fn describe(data: &Dataset) -> String {
     rows.push(("test", data.test.as_ref().map_or("none; name one with --test".into(), part)));
     rows.push(("features", format!("{} a step", data.train.x.dim())));
     let mut text = facts(&rows);
-    for note in &data.notes {
-        text.push_str(&format!("  note: {note}\n"));
+    for note in data
+        .notes
+        .iter()
+        .map(|note| format!("note: {note}"))
+        .chain(data.findings.iter().map(|f| f.to_string()))
+    {
+        text.push_str(&format!("  {note}\n"));
     }
     text.push('\n');
     text.push_str(&classes_table(data));

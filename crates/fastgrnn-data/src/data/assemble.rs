@@ -3,11 +3,12 @@
 //! Labels become classes or values by one rule for all formats, and the test part must have the
 //! training part's features and classes.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use super::labels::{from_one_hot, labels, labels_like};
+use super::names::listed;
 use super::part::Part;
-use super::{DataError, Dataset, Examples, LabelKind, Labels, Request};
+use super::{DataError, Dataset, Examples, Finding, FindingCode, LabelKind, Labels, Request};
 
 /// Joins a training part and, if there is one, a test part. Both must be shaped.
 pub(crate) fn assemble(
@@ -35,6 +36,9 @@ pub(crate) fn assemble(
             notes.push(note.clone());
         }
     }
+    let mut findings = std::mem::take(&mut train.findings);
+    findings.extend(test.iter().flat_map(|test| test.findings.clone()));
+    findings.extend(test.as_ref().and_then(|test| groups_in_both(&train, test)));
     let kind = match request.data.labels {
         LabelKind::Auto => train.kind,
         requested => requested,
@@ -78,11 +82,27 @@ pub(crate) fn assemble(
     Ok(Dataset {
         test,
         notes,
+        findings,
         features: train.features,
         image: train.image,
         validation: train.validation,
         background: train.background,
         audio: train.audio,
         ..Dataset::new(name, examples)
+    })
+}
+
+/// Whether groups that were told apart by name are both in training and in test.
+fn groups_in_both(train: &Part, test: &Part) -> Option<Finding> {
+    let (train, test) = (train.group.as_ref()?, test.group.as_ref()?);
+    let known: BTreeSet<&String> = train.iter().collect();
+    let both: BTreeSet<&String> = test.iter().filter(|group| known.contains(group)).collect();
+    let names: Vec<String> = both.into_iter().cloned().collect();
+    (!names.is_empty()).then(|| {
+        Finding::warning(
+            FindingCode::GroupInBoth,
+            format!("groups that are both in the training and in the test part: {}", listed(&names)),
+            "test on groups that training does not have: scores on known ones are too good",
+        )
     })
 }

@@ -1,6 +1,6 @@
 //! Sequences with their labels, and the data set that readers return.
 
-use super::Sequences;
+use super::{Finding, Sequences};
 use crate::features::Spec;
 use serde::{Deserialize, Serialize};
 
@@ -121,8 +121,10 @@ pub struct Dataset {
     pub train: Examples,
     /// To be read once, at the end.
     pub test: Option<Examples>,
-    /// Lines for people about what the reader decided, such as a time column left out.
+    /// Lines for people about what the reader decided, such as a column taken as the label.
     pub notes: Vec<String>,
+    /// What may make a model worse than its scores say.
+    pub findings: Vec<Finding>,
     /// Names of the features, where the source has them; `dim` of them.
     pub features: Option<Vec<String>>,
     /// Height and width when each sequence is an image, pixel by pixel or row by row.
@@ -156,6 +158,7 @@ impl Dataset {
             train,
             test: None,
             notes: Vec::new(),
+            findings: Vec::new(),
             features: None,
             image: None,
             validation: None,

@@ -368,6 +368,9 @@ pub enum DataError {
         /// What is wrong with it.
         problem: String,
     },
+    /// A finding that stops a training.
+    #[error("{}: {}; {}; `allow = {}` goes on without that", .0.code, .0.message, .0.remedy, .0.code)]
+    Finding(super::Finding),
     /// A setting with a value that this data does not allow.
     #[error("`{key}`: {problem}")]
     Setting {

@@ -10,7 +10,8 @@ use super::npz::Arrays;
 use super::part::{Part, RawLabels};
 use super::parts::{Parts, Purpose, request_for_test_part};
 use super::{
-    DataError, Dataset, Request, Sequences, Unlabelled, clips, csv, folder, idx, known, npy, npz, random, ts,
+    DataError, Dataset, Request, Sequences, Unlabelled, clips, csv, doctor, folder, idx, known, npy, npz,
+    random, ts,
 };
 use crate::audio::is_recording;
 
@@ -161,6 +162,10 @@ fn finish(name: String, mut parts: Parts, request: &Request) -> Result<Dataset, 
     }
     let mut data = assemble(name, train, test, request)?;
     data.notes.extend(notes);
+    // A model was trained: its data was examined then.
+    if request.expect.is_none() {
+        data.findings.extend(doctor::examine(&data));
+    }
     Ok(data)
 }
 

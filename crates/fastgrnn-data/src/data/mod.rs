@@ -25,6 +25,7 @@ pub mod clips;
 mod columns;
 mod csv;
 mod dataset;
+pub mod doctor;
 mod error;
 mod fields;
 mod folder;
@@ -54,6 +55,7 @@ mod write;
 
 pub use augment::Augment;
 pub use dataset::{Dataset, Examples, Labels, SplitBy, Suggestions, Unlabelled};
+pub use doctor::{Finding, FindingCode, Severity};
 pub use error::DataError;
 pub use folds::CrossValidation;
 pub use known::{KnownSet, known_sets};

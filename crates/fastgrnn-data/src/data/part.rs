@@ -4,7 +4,7 @@
 
 use crate::features::Spec;
 
-use super::{DataError, LabelKind, Request, Sequences};
+use super::{DataError, Finding, LabelKind, Request, Sequences};
 
 /// Labels as they stand in the file.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,6 +48,7 @@ pub(crate) struct Part {
     pub features: Option<Vec<String>>,
     pub image: Option<(usize, usize)>,
     pub notes: Vec<String>,
+    pub findings: Vec<Finding>,
 }
 
 impl Part {
@@ -68,6 +69,7 @@ impl Part {
             features: None,
             image: None,
             notes: Vec::new(),
+            findings: Vec::new(),
         }
     }
 
@@ -115,6 +117,7 @@ impl Part {
                 self.notes.push(note);
             }
         }
+        self.findings.extend(part.findings);
         if part.x.is_empty() {
             return Ok(());
         }

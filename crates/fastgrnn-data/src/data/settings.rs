@@ -43,6 +43,8 @@ settings! {
         labels: LabelKind = constant(LabelKind::Auto);
         /// Largest number of bytes to read or unpack
         size_limit: u64 = constant(4 << 30), value("BYTES"), range(0..=i64::MAX as u64), local;
+        /// Codes of findings about the data that must not stop a training, separated by commas
+        allow: Vec<String> = optional, value("CODE,…");
         /// Skip recordings that cannot be read, and list them
         skip_bad: bool = constant(false);
     }

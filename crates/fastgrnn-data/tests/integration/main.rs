@@ -5,6 +5,7 @@ mod audio_files;
 mod audio_folders;
 mod audio_properties;
 mod decisions;
+mod doctor;
 mod errors;
 mod features_archive;
 mod features_integer;

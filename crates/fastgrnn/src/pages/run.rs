@@ -22,6 +22,7 @@ pub fn run_report(
     command: &str,
 ) -> RunReport {
     let chosen = records.iter().find(|r| r.result.seed == summary.best_seed);
+    let findings = config.findings(data).into_iter().map(|finding| finding.to_string());
     RunReport {
         title: format!("{} · {}", data.name, summary.cell),
         subtitle: subtitle(summary, data),
@@ -33,7 +34,7 @@ pub fn run_report(
         equation: config.network.cell.declaration().equation.split("; ").map(str::to_owned).collect(),
         config: config.to_toml(),
         command: command.to_owned(),
-        notes: data.notes.clone(),
+        notes: data.notes.clone().into_iter().chain(findings).collect(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
     }
 }

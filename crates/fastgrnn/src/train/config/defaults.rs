@@ -25,7 +25,7 @@ use super::error::out_of_range;
 use crate::train::{AugmentSetting, Axes, Config, FormSetting, Optimizer, Recipe, Refit, Schedule, Stages};
 use fastgrnn_core::cells::CellKind;
 use fastgrnn_core::net::{Loss, Network};
-use fastgrnn_data::data::{CrossValidation, Dataset, Examples, Labels, SplitBy};
+use fastgrnn_data::data::{CrossValidation, Dataset, Examples, Labels, SplitBy, doctor};
 use fastgrnn_model::quantize::{check_form, check_lsb};
 use fastgrnn_model::settings::{TEACHER_TEMPERATURE, TEACHER_WEIGHT, VAL_SPLIT};
 
@@ -44,6 +44,7 @@ impl Recipe {
     /// Fills in everything that was left out, and checks the result.
     pub fn resolve(&self, data: &Dataset) -> Result<Config, ConfigError> {
         check_data(data)?;
+        doctor::check(&data.findings, self.data.allow.as_deref().unwrap_or_default())?;
         self.check_ranges()?;
         self.limits().check()?;
         if let (Some(spec), None) = (&self.audio.features, &data.audio) {

@@ -16,7 +16,7 @@ use super::Config;
 use fastgrnn_core::cells::{Cell, Scalars};
 use fastgrnn_core::metrics::Metric;
 use fastgrnn_core::net::{Loss, Network};
-use fastgrnn_data::data::{Augment, DataError, Dataset, Labels, SplitBy};
+use fastgrnn_data::data::{Augment, CrossValidation, DataError, Dataset, Finding, Labels, SplitBy, doctor};
 use fastgrnn_data::features::Kind;
 use fastgrnn_model::settings::ClassWeight;
 
@@ -129,6 +129,15 @@ impl Config {
     /// The validation part of each fold, the same for every seed; none without cross-validation.
     pub fn folds(&self, data: &Dataset) -> Result<Vec<Vec<u32>>, DataError> {
         data.folds(self.preparation.cv, self.split_by(), self.preparation.split_seed)
+    }
+
+    /// What may make a model that is trained on `data` worse than its scores say.
+    pub fn findings(&self, data: &Dataset) -> Vec<Finding> {
+        let mut findings = data.findings.clone();
+        if let (Ok((train, val)), CrossValidation::Off) = (self.split(data), self.preparation.cv) {
+            findings.extend(doctor::examine_parts(data, &train, &val));
+        }
+        findings
     }
 
     fn split_by(&self) -> SplitBy {

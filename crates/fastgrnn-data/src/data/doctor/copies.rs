@@ -1,0 +1,81 @@
+//! Sequences that occur more than once.
+
+use super::super::{Dataset, Examples};
+use super::{Finding, FindingCode, Severity};
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// Shorter sequences may be alike by chance.
+const LEAST_VALUES: usize = 8;
+/// Copies of training sequences above this share of a test part make its scores worthless.
+const WORTHLESS: f64 = 0.01;
+
+pub(super) fn examine(data: &Dataset) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut first: HashMap<u64, Vec<usize>> = HashMap::new();
+    let (mut copies, mut example) = (0usize, None);
+    for i in (0..data.train.len()).filter(|&i| can_tell(data.train.x.get(i))) {
+        let values = data.train.x.get(i);
+        let same_hash = first.entry(hash(values)).or_default();
+        match same_hash.iter().find(|&&other| data.train.x.get(other) == values) {
+            Some(&other) => {
+                copies += 1;
+                example.get_or_insert((i, other));
+            }
+            None => same_hash.push(i),
+        }
+    }
+    if let Some((i, other)) = example {
+        let message = format!(
+            "{copies} of {} training sequences are copies of others, such as {} of {}",
+            data.train.len(),
+            name(&data.train, i),
+            name(&data.train, other)
+        );
+        let remedy = "remove them: copies on both sides of a validation split make its scores too good";
+        findings.push(Finding::warning(FindingCode::Copies, message, remedy));
+    }
+    if let Some(test) = &data.test {
+        let is_copy = |i: &usize| {
+            let values = test.x.get(*i);
+            let same_hash = first.get(&hash(values)).into_iter().flatten();
+            can_tell(values) && same_hash.into_iter().any(|&other| data.train.x.get(other) == values)
+        };
+        let copies: Vec<usize> = (0..test.len()).filter(is_copy).collect();
+        if let Some(&i) = copies.first() {
+            let is_worthless = copies.len() as f64 > WORTHLESS * test.len() as f64;
+            findings.push(Finding::new(
+                FindingCode::TrainInTest,
+                if is_worthless { Severity::Error } else { Severity::Warning },
+                format!(
+                    "{} of {} test sequences are copies of training sequences, such as {}",
+                    copies.len(),
+                    test.len(),
+                    name(test, i)
+                ),
+                "give a test part that the training part does not contain",
+            ));
+        }
+    }
+    findings
+}
+
+/// Whether a sequence is long enough and changes, so that an equal one is a copy of it.
+fn can_tell(values: &[f32]) -> bool {
+    values.len() >= LEAST_VALUES && values.iter().any(|&v| v != values[0])
+}
+
+fn hash(values: &[f32]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    // 0 and -0 are equal.
+    values.iter().for_each(|v| (v + 0.0).to_bits().hash(&mut hasher));
+    hasher.finish()
+}
+
+/// What the source calls a sequence, or its number.
+fn name(examples: &Examples, i: usize) -> String {
+    match &examples.ids {
+        Some(ids) => format!("'{}'", ids[i]),
+        None => format!("number {i}"),
+    }
+}
