@@ -432,6 +432,9 @@ fn list(folder: &Path, prefix: &str, depth: usize, tree: &mut Tree) -> Result<()
             return Err(DataError::Unsupported { file: tree.name.clone(), problem });
         } else if kind.is_dir() {
             list(&path, &format!("{name}/"), depth + 1, tree)?;
+        } else {
+            // A pipe, a socket or a device.
+            tree.skipped.push(name);
         }
     }
     if depth > 0 && tree.files.len() == before {

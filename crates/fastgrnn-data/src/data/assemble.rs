@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 
 use super::labels::{from_one_hot, labels, labels_like};
+use super::names::listed;
 use super::part::Part;
 use super::{DataError, Dataset, Examples, LabelKind, Labels, Request};
 
@@ -43,16 +44,19 @@ pub(crate) fn assemble(
         // A model knows its classes: a part may lack some, or have one only.
         Some(expect) if !expect.classes.is_empty() && kind != LabelKind::Value => {
             let known = Labels::Class { index: Vec::new(), names: expect.classes.clone() };
-            labels_like(&train, &known, "the model")?
+            labels_like(&train, &known, "the model", &mut notes)?
         }
         Some(_) if train.x.is_empty() => {
             let width = test.as_ref().map_or(1, |test| test.y.width());
             Labels::Value { width, values: Vec::new() }
         }
-        _ => labels(&train.file, &train.y, train.classes.as_deref(), kind, &mut notes)?,
+        _ => labels(train.labels_in(), &train.y, train.classes.as_deref(), kind, &mut notes)?,
     };
+    if request.expect.is_none() {
+        refuse_classes_of_validation_only(&train, &y)?;
+    }
     let test_y = match &test {
-        Some(test) => Some(labels_like(test, &y, &train.file)?),
+        Some(test) => Some(labels_like(test, &y, &train.file, &mut notes)?),
         None => None,
     };
     let mut groups = HashMap::new();
@@ -85,4 +89,31 @@ pub(crate) fn assemble(
         audio: train.audio,
         ..Dataset::new(name, examples)
     })
+}
+
+/// Refuses a class that only the validation part has: training would never see it.
+fn refuse_classes_of_validation_only(train: &Part, y: &Labels) -> Result<(), DataError> {
+    let (Some(validation), Labels::Class { index, names }) = (&train.validation, y) else { return Ok(()) };
+    let mut is_trained = vec![false; names.len()];
+    for (i, &class) in index.iter().enumerate() {
+        if validation.binary_search(&(i as u32)).is_err() {
+            is_trained[class as usize] = true;
+        }
+    }
+    match validation.iter().map(|&i| index[i as usize] as usize).find(|&class| !is_trained[class]) {
+        Some(class) => Err(DataError::UnseenLabel {
+            file: train.file.clone(),
+            place: "the validation part".into(),
+            label: names[class].clone(),
+            known: listed(
+                &names
+                    .iter()
+                    .zip(&is_trained)
+                    .filter(|(_, t)| **t)
+                    .map(|(n, _)| n.clone())
+                    .collect::<Vec<_>>(),
+            ),
+        }),
+        None => Ok(()),
+    }
 }

@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet};
 use csv::ByteRecord;
 
 use super::fields::{Context, is_numeric, text};
+use super::missing::is_missing;
 use super::names::listed;
 use super::{DataError, Expect, Request};
 
@@ -319,7 +320,9 @@ impl Columns {
                 |w: &&str| (0..self.names.len()).find(|i| free(i) && self.names[*i].eq_ignore_ascii_case(w));
             wanted.iter().find_map(position)
         };
-        let is_text = |i: &usize| rows.iter().filter_map(|row| row.get(*i)).any(|cell| !is_numeric(cell));
+        let is_text = |i: &usize| {
+            rows.iter().filter_map(|row| row.get(*i)).any(|cell| !is_numeric(cell) && !is_missing(cell))
+        };
         let texts: Vec<usize> = (0..self.names.len()).filter(|i| free(i) && is_text(i)).collect();
         // `y` is a label beside `x0, x1, …`, but an axis beside `z`.
         let y = || called(&["y"]).filter(|_| called(&["z"]).is_none());

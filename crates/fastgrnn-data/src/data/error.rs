@@ -160,9 +160,7 @@ pub enum DataError {
         value: String,
     },
     /// A missing, infinite or undefined value.
-    #[error(
-        "{file}, {place}: value {value} is not finite; fill it in or remove the row (or leave the column out with `drop`)"
-    )]
+    #[error("{file}, {place}: {}; {advice}", not_finite(value))]
     NotFinite {
         /// The file.
         file: String,
@@ -170,6 +168,22 @@ pub enum DataError {
         place: String,
         /// What stands there.
         value: String,
+        /// What to try.
+        advice: &'static str,
+    },
+    /// A feature that has no value at all in a sequence, so that nothing can be filled in.
+    #[error(
+        "{file}, {place}: every value of {feature} is missing, so `missing = {missing}` has nothing to fill in; leave the sequence or the feature out"
+    )]
+    AllMissing {
+        /// The file.
+        file: String,
+        /// The sequence.
+        place: String,
+        /// The feature.
+        feature: String,
+        /// How missing values are filled in.
+        missing: super::Missing,
     },
     /// A named column that is not there.
     #[error("{file}: there is no column '{column}'; columns: {known}")]
@@ -350,8 +364,8 @@ pub enum DataError {
         /// The data.
         file: String,
     },
-    /// A setting about the columns of a table for data that has none.
-    #[error("`{key} = {value}` names a column of a CSV file, and {file} has no columns; leave it out")]
+    /// A setting about CSV files for data that is none.
+    #[error("`{key} = {value}` is for CSV files, and {file} is not one; leave it out")]
     NotATable {
         /// The key.
         key: &'static str,
@@ -376,6 +390,15 @@ pub enum DataError {
         /// What is wrong with its value.
         problem: String,
     },
+}
+
+fn not_finite(value: &str) -> String {
+    match value.parse::<f64>() {
+        Ok(number) if number.is_finite() => {
+            format!("value {value} is larger than 32-bit floating-point numbers can be")
+        }
+        _ => format!("value {value} is not finite"),
+    }
 }
 
 fn missing_set(name: &str, folder: Option<&Path>) -> String {

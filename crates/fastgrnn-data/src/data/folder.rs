@@ -1,10 +1,10 @@
 //! Folders of tables: one sub-folder a class, or recordings side by side.
 //!
 //! Each file is a recording whose rows are time steps. Where every file lies in a folder of its
-//! own kind, that folder's name is the class; otherwise the label is a column. `train` and `test`
-//! folders around them make two parts.
+//! own kind, that folder's name is the class; otherwise the label is a column. Folders
+//! `train`, `val` and `test` around them make parts.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use super::archive::Tree;
 use super::fields::Context;
@@ -12,13 +12,14 @@ use super::names::listed;
 use super::part::Part;
 use super::parts::{Parts, request_for_test_part};
 use super::recordings::label_kind;
-use super::{DataError, Request, csv};
+use super::speech::Split;
+use super::{DataError, Request, csv, missing};
 
 /// A table in a folder: where it is, and the class its folder names.
 struct FolderTable {
     index: usize,
     class: Option<String>,
-    is_test: bool,
+    part: Split,
 }
 
 /// Tables in class folders (under `train` and `test` or not), or recordings side by side.
@@ -36,8 +37,10 @@ pub(crate) fn read(
         depth += 1;
     }
     let part_of = |path: &[&str]| match path.get(depth)?.to_ascii_lowercase().as_str() {
-        "train" | "training" if path.len() > depth + 1 => Some(false),
-        "test" | "testing" if path.len() > depth + 1 => Some(true),
+        _ if path.len() < depth + 2 => None,
+        "train" | "training" => Some(Split::Train),
+        "val" | "valid" | "validation" | "dev" => Some(Split::Validation),
+        "test" | "testing" => Some(Split::Test),
         _ => None,
     };
     let has_parts = paths.iter().all(|path| part_of(path).is_some());
@@ -48,7 +51,7 @@ pub(crate) fn read(
         let beside = paths.iter().find(|path| part_of(path).is_none()).map(|path| path[depth]);
         let problem = match beside {
             Some(other) if paths.iter().any(|path| part_of(path).is_some()) => format!(
-                "'{other}' lies beside the folders train and test, and only these are read; move it into train, or out of the way"
+                "'{other}' lies beside the folders train, val and test, and only these are read; move it into train, or out of the way"
             ),
             _ => {
                 let names: Vec<String> = files.iter().map(|&i| tree.files[i].name.clone()).collect();
@@ -66,13 +69,18 @@ pub(crate) fn read(
     let mut tables = Vec::new();
     for (path, &index) in paths.iter().zip(files) {
         let class = has_classes.then(|| path[inner].to_string());
-        tables.push(FolderTable { index, class, is_test: has_parts && part_of(path) == Some(true) });
+        tables.push(FolderTable {
+            index,
+            class,
+            part: part_of(path).filter(|_| has_parts).unwrap_or(Split::Train),
+        });
     }
-    let (test, train): (Vec<FolderTable>, Vec<FolderTable>) = tables.into_iter().partition(|t| t.is_test);
-    let train = join(tree, &train, request, labelled)?;
+    let of = |part: Split| tables.iter().filter(|table| table.part == part).collect::<Vec<_>>();
+    let train = join(tree, &of(Split::Train), request, labelled)?;
     let like = train.as_ref().map_or_else(|| request.clone(), |train| request_for_test_part(request, train));
-    let test = join(tree, &test, &like, labelled)?;
-    Ok(Parts { train, test })
+    let validation = join(tree, &of(Split::Validation), &like, labelled)?;
+    let test = join(tree, &of(Split::Test), &like, labelled)?;
+    Ok(Parts { train, validation, test })
 }
 
 /// Refuses a class folder in which no table lies: its class would vanish from the data in silence.
@@ -114,7 +122,7 @@ fn refuse_lost_classes(
 /// Reads tables one after the other into one part; each is at least one recording of its own.
 fn join(
     tree: &mut Tree,
-    tables: &[FolderTable],
+    tables: &[&FolderTable],
     request: &Request,
     labelled: bool,
 ) -> Result<Option<Part>, DataError> {
@@ -135,6 +143,10 @@ fn join(
     }
     let rows: Vec<_> = parsed.iter().map(|(_, table)| &table.rows).collect();
     let (kind, note) = label_kind(&rows, &request);
+    let mut missing = BTreeMap::new();
+    for (name, count) in parsed.iter().flat_map(|(_, table)| table.missing()) {
+        *missing.entry(name).or_insert(0) += count;
+    }
     let mut joined: Option<Part> = None;
     for (name, table) in parsed {
         let mut part = table.into_part(&request, kind)?;
@@ -156,6 +168,7 @@ fn join(
     }
     if let Some(joined) = &mut joined {
         joined.file = tree.name.clone();
+        joined.notes.extend(missing::note(&missing, request.data.missing));
         joined.notes.extend(note);
     }
     Ok(joined)

@@ -4,6 +4,7 @@
 
 use crate::features::Spec;
 
+use super::names::number_text;
 use super::{DataError, LabelKind, Request, Sequences};
 
 /// Labels as they stand in the file.
@@ -30,6 +31,8 @@ pub(crate) struct Part {
     pub file: String,
     pub x: Sequences,
     pub y: RawLabels,
+    /// Where the labels came from, for messages, if not from `file`.
+    pub labels_in: Option<String>,
     /// How the file itself says to understand its labels.
     pub kind: LabelKind,
     /// The classes the file declares, in its order.
@@ -56,6 +59,7 @@ impl Part {
             file: file.into(),
             x,
             y,
+            labels_in: None,
             kind: LabelKind::Auto,
             classes: None,
             group: None,
@@ -69,6 +73,11 @@ impl Part {
             image: None,
             notes: Vec::new(),
         }
+    }
+
+    /// Where the labels came from, for messages.
+    pub fn labels_in(&self) -> &str {
+        self.labels_in.as_deref().unwrap_or(&self.file)
     }
 
     /// Cuts windows and re-blocks as requested.
@@ -118,6 +127,7 @@ impl Part {
         if part.x.is_empty() {
             return Ok(());
         }
+        let (before, added) = (self.x.len(), part.x.len());
         self.x.append(&part.x);
         match (&mut self.y, part.y) {
             (RawLabels::Text(all), RawLabels::Text(more)) => all.extend(more),
@@ -126,11 +136,11 @@ impl Part {
             }
             (RawLabels::None, RawLabels::None) => {}
             (RawLabels::Text(all), RawLabels::Number { values, .. }) => {
-                all.extend(values.iter().map(f64::to_string));
+                all.extend(values.iter().copied().map(number_text));
             }
             (all, RawLabels::Text(more)) => {
                 let mut text = match all {
-                    RawLabels::Number { values, .. } => values.iter().map(f64::to_string).collect(),
+                    RawLabels::Number { values, .. } => values.iter().copied().map(number_text).collect(),
                     _ => Vec::new(),
                 };
                 text.extend(more);
@@ -151,12 +161,17 @@ impl Part {
                 });
             }
         }
-        if let (Some(all), Some(more)) = (&mut self.ids, part.ids) {
-            all.extend(more);
-        }
-        if let (Some(all), Some(more)) = (&mut self.recording, part.recording) {
-            let next = all.last().map_or(0, |last| last + 1);
+        self.ids = match (self.ids.take(), part.ids) {
+            (Some(all), Some(more)) => Some([all, more].concat()),
+            _ => None,
+        };
+        if self.recording.is_some() || part.recording.is_some() {
+            // A sequence without a recording is one of its own.
+            let mut all = self.recording.take().unwrap_or_else(|| (0..before as u32).collect());
+            let next = all.iter().max().map_or(0, |last| last + 1);
+            let more = part.recording.unwrap_or_else(|| (0..added as u32).collect());
             all.extend(more.iter().map(|r| r + next));
+            self.recording = Some(all);
         }
         Ok(())
     }

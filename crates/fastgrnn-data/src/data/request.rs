@@ -171,7 +171,7 @@ impl Request {
         }
     }
 
-    /// Refuses settings about the columns of a table for `file`, which is none.
+    /// Refuses settings about CSV files for `file`, which is none.
     pub(crate) fn check_no_columns(&self, file: &str) -> Result<(), DataError> {
         let (data, own) = (&self.data, self.inherited);
         let given = [
@@ -181,8 +181,19 @@ impl Request {
             ("columns", data.chosen_columns().first().filter(|_| !own.columns)),
             ("drop", data.dropped_columns().first().filter(|_| !own.drop)),
         ];
-        match given.into_iter().find_map(|(key, value)| value.map(|value| (key, value))) {
-            Some((key, value)) => Err(DataError::NotATable { key, value: value.clone(), file: file.into() }),
+        let given = given.map(|(key, value)| (key, value.cloned()));
+        // A model brings the settings that it was trained with.
+        let text = match self.expect {
+            Some(_) => Vec::new(),
+            None => vec![
+                ("delimiter", data.delimiter.clone()),
+                ("decimal", data.decimal.map(|decimal| decimal.to_string())),
+                ("encoding", data.encoding.map(|encoding| encoding.to_string())),
+                ("skip-rows", data.skip_rows.map(|rows| rows.to_string())),
+            ],
+        };
+        match given.into_iter().chain(text).find_map(|(key, value)| value.map(|value| (key, value))) {
+            Some((key, value)) => Err(DataError::NotATable { key, value, file: file.into() }),
             None => Ok(()),
         }
     }

@@ -1,6 +1,6 @@
 //! The settings that decide which data is read and how.
 
-use super::{LabelKind, Normalize};
+use super::{Decimal, Encoding, LabelKind, Missing, Normalize};
 use crate::features::Spec;
 use fastgrnn_core::settings::{Choice, Group, MAX_COUNT};
 use fastgrnn_core::{choice_setting, settings, text_setting};
@@ -39,6 +39,16 @@ settings! {
         columns: Vec<String> = optional, value("COLUMN,…");
         /// CSV columns to ignore, separated by commas
         drop: Vec<String> = optional, value("COLUMN,…");
+        /// What separates the columns of a CSV file: a sign such as ; or |, or tab, or blank for runs of blanks
+        delimiter: String = optional("told from the file"), value("SIGN");
+        /// Sign before the fraction of numbers in a CSV file
+        decimal: Decimal = optional("told from the file");
+        /// Encoding of a CSV file
+        encoding: Encoding = optional("told from the file");
+        /// Lines to skip at the start of a CSV file
+        skip_rows: usize = optional, value("N"), range(0..=MAX_COUNT);
+        /// What to do with values that are missing: refuse them, drop their time steps, hold the value before, or interpolate
+        missing: Missing = constant(Missing::Error);
         /// Whether labels are classes or numbers; auto takes text and few distinct integers as classes
         labels: LabelKind = constant(LabelKind::Auto);
         /// Largest number of bytes to read or unpack

@@ -98,7 +98,7 @@ impl Reader<'_> {
         let mut built = self.build(layout, None, &jobs, |_| String::new(), &Vary::none())?;
         built.part.y = RawLabels::None;
         self.mention(&mut built)?;
-        Ok(Parts { train: Some(built.part), test: None })
+        Ok(Parts { train: Some(built.part), ..Parts::default() })
     }
 
     fn labelled(&self, layout: Layout, purpose: Purpose) -> Result<Parts, DataError> {
@@ -139,7 +139,7 @@ impl Reader<'_> {
         if purpose == Purpose::Part {
             let mut test = test.ok_or_else(|| self.empty("no recordings found"))?;
             self.mention(&mut test)?;
-            return Ok(Parts { train: None, test: Some(test.part) });
+            return Ok(Parts { test: Some(test.part), ..Parts::default() });
         }
         let mut built = build(&train)?;
         if split.has_validation {
@@ -160,13 +160,15 @@ impl Reader<'_> {
         train.notes.extend(split.notes);
         train.notes.extend(layout.notes());
         if request.expect.is_none() {
-            let RawLabels::Text(labels) = &train.y else { return Ok(Parts { train: Some(train), test }) };
+            let RawLabels::Text(labels) = &train.y else {
+                return Ok(Parts { train: Some(train), test, ..Parts::default() });
+            };
             if let Some(empty) = classes.iter().find(|class| !labels.contains(class)) {
                 return Err(DataError::EmptyClass { file: train.file, class: empty.clone() });
             }
             train.classes = Some(classes);
         }
-        Ok(Parts { train: Some(train), test })
+        Ok(Parts { train: Some(train), test, ..Parts::default() })
     }
 
     fn empty(&self, hint: &str) -> DataError {
