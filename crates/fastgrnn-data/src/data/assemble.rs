@@ -76,9 +76,16 @@ pub(crate) fn assemble(
         x: test.x,
         y,
         recording: test.recording,
+        span: test.span,
         ids: test.ids,
     });
-    let examples = Examples { x: train.x, y, group, recording: train.recording, ids: train.ids };
+    let examples =
+        Examples { x: train.x, y, group, recording: train.recording, span: train.span, ids: train.ids };
+    if train.validation.is_none() && request.expect.is_none() && examples.is_one_recording() {
+        notes.push(
+            "all windows are cut from one recording: a validation part is made of blocks of time, and windows nearer to it than one window are left out".into(),
+        );
+    }
     Ok(Dataset {
         test,
         notes,

@@ -104,6 +104,7 @@ impl Columns {
         columns.find_label(file, rows, context)?;
         columns.order_features(file, context.request)?;
         columns.refuse_duplicates(file)?;
+        columns.refuse_texts(file, rows)?;
         if columns.features.is_empty() {
             let hint = "no feature columns are left; see `columns` and `drop`".into();
             return Err(DataError::Empty { file: file.into(), hint });
@@ -384,6 +385,20 @@ impl Columns {
             }
         }
         Ok(())
+    }
+
+    /// Refuses several features that are text at once; a single one is an error that names the cell.
+    fn refuse_texts(&self, file: &str, rows: &[ByteRecord]) -> Result<(), DataError> {
+        let is_text = |i: &&usize| {
+            let mut cells = rows.iter().filter_map(|row| row.get(**i)).peekable();
+            cells.peek().is_some() && cells.all(|cell| !is_numeric(cell) && !is_missing(cell))
+        };
+        let texts: Vec<String> =
+            self.features.iter().filter(is_text).map(|&i| format!("'{}'", self.names[i])).collect();
+        match texts.len() {
+            0 | 1 => Ok(()),
+            _ => Err(DataError::TextColumns { file: file.into(), columns: listed(&texts) }),
+        }
     }
 
     /// Refuses two columns of one name if one of them is used: it would not be clear which is meant.

@@ -75,6 +75,16 @@ pub(crate) fn table(file: &str, bytes: &[u8], context: Context) -> Result<CsvTab
     Ok(CsvTable { file: file.into(), rows, columns, steps })
 }
 
+/// The names of the features in the first lines of a file whose rows are time steps; `None` if it has
+/// no header or cannot be understood.
+pub(crate) fn features_in(file: &str, head: &[u8], context: Context) -> Option<Vec<String>> {
+    let (decoded, _) = decoded(file, head, context.request.data.encoding).ok()?;
+    let text = TableText::of(decoded, &context.request.data).ok()?;
+    let sample = sample(file, &text).ok()?;
+    let columns = Columns::decide(file, sample.first()?, &sample, context).ok()?;
+    columns.has_header.then(|| columns.features.iter().map(|&i| columns.names[i].clone()).collect())
+}
+
 impl CsvTable {
     /// How many values of each feature are missing.
     pub fn missing(&self) -> BTreeMap<String, usize> {

@@ -95,6 +95,34 @@ pub enum DataError {
         /// What is in it instead.
         found: String,
     },
+    /// A file of a format that is not read, although a line of Python converts it.
+    #[error("{file}: .{ending} files are not read; convert it with Python: {convert}")]
+    NotRead {
+        /// The file.
+        file: String,
+        /// How its name ends.
+        ending: String,
+        /// The line of Python.
+        convert: String,
+    },
+    /// A single file of a format that is not known.
+    #[error(
+        "{file}: the ending of its name tells no format that is read; .csv, .tsv, .npz, .npy, .ts and IDX files are, also inside .gz, .xz, .tar and .zip, and folders of .wav and .flac files"
+    )]
+    UnknownFormat {
+        /// The file.
+        file: String,
+    },
+    /// Several columns of text that nothing says the purpose of.
+    #[error(
+        "{file}: the columns {columns} hold text, not numbers; leave them out with `drop`, or name them with `label-col`, `id-col` or `group-col`"
+    )]
+    TextColumns {
+        /// The file.
+        file: String,
+        /// The columns.
+        columns: String,
+    },
     /// A folder or archive with several files that could be meant.
     #[error("{file}: several {what}; name one of {names}")]
     SeveralFiles {
@@ -344,6 +372,9 @@ pub enum DataError {
     /// A split that cannot be made.
     #[error("cannot split off a validation part: {0}")]
     Split(#[from] super::split_problem::SplitProblem),
+    /// A test part that cannot be split off.
+    #[error("cannot split off a test part: {0}")]
+    TestSplit(super::split_problem::SplitProblem),
     /// A setting that needs another one.
     #[error("`{key} = {value}` needs `{needs}`")]
     Needs {

@@ -119,6 +119,46 @@ fn refuse_lost_classes(
     Ok(())
 }
 
+/// The features that all tables have, in the order of the first, and what to tell about the others;
+/// `None` if all have the same.
+fn shared_features(
+    tree: &Tree,
+    tables: &[&FolderTable],
+    request: &Request,
+    labelled: bool,
+) -> Result<Option<(Vec<String>, String)>, DataError> {
+    let mut first: Option<Vec<String>> = None;
+    // In how many files each feature is.
+    let mut files: BTreeMap<String, usize> = BTreeMap::new();
+    for table in tables {
+        let class = table.class.as_deref().filter(|_| labelled);
+        let context = Context { request, labelled, class, steps: true };
+        let name = &tree.files[table.index].name;
+        let Some(features) = csv::features_in(name, &tree.head(table.index), context) else {
+            return Ok(None);
+        };
+        for feature in &features {
+            *files.entry(feature.clone()).or_insert(0) += 1;
+        }
+        first.get_or_insert(features);
+    }
+    let (first, all) = (first.unwrap_or_default(), tables.len());
+    if files.values().all(|&count| count == all) {
+        return Ok(None);
+    }
+    let lacking = files.iter().filter(|(_, count)| **count < all);
+    let lacking: Vec<String> =
+        lacking.map(|(name, count)| format!("'{name}' (not in {})", all - count)).collect();
+    let shared: Vec<String> = first.into_iter().filter(|name| files[name] == all).collect();
+    if shared.is_empty() {
+        let problem =
+            format!("its {all} files have no feature column that all of them share: {}", listed(&lacking));
+        return Err(DataError::Unsupported { file: tree.name.clone(), problem });
+    }
+    let note = format!("columns that not all {all} files have were left out: {}", listed(&lacking));
+    Ok(Some((shared, note)))
+}
+
 /// Reads tables one after the other into one part; each is at least one recording of its own.
 fn join(
     tree: &mut Tree,
@@ -128,6 +168,15 @@ fn join(
 ) -> Result<Option<Part>, DataError> {
     let mut request = request.clone();
     let mut parsed = Vec::new();
+    let mut shared_note = None;
+    if request.data.chosen_columns().is_empty()
+        && request.expect.is_none()
+        && let Some((features, note)) = shared_features(tree, tables, &request, labelled)?
+    {
+        request.data.columns = Some(features);
+        request.inherited.columns = true;
+        shared_note = Some(note);
+    }
     for table in tables {
         let name = tree.files[table.index].name.clone();
         let bytes = tree.read(table.index)?;
@@ -168,6 +217,7 @@ fn join(
     }
     if let Some(joined) = &mut joined {
         joined.file = tree.name.clone();
+        joined.notes.extend(shared_note);
         joined.notes.extend(missing::note(&missing, request.data.missing));
         joined.notes.extend(note);
     }

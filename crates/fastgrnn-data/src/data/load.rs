@@ -11,8 +11,8 @@ use super::npz::Arrays;
 use super::part::{Part, RawLabels};
 use super::parts::{Parts, Purpose, request_for_test_part};
 use super::{
-    DataError, Dataset, Missing, Request, Sequences, Unlabelled, clips, csv, folder, idx, known, npy, npz,
-    random, ts,
+    DataError, Dataset, Missing, Request, Sequences, Unlabelled, clips, convert, csv, folder, idx, known,
+    npy, npz, random, test_split, ts,
 };
 use crate::audio::is_recording;
 
@@ -167,7 +167,11 @@ fn finish(name: String, parts: Parts, request: &Request) -> Result<Dataset, Data
     }
     let mut data = assemble(name, train, test, request)?;
     data.notes.extend(notes);
-    Ok(data)
+    let inherits = request.expect.is_some() && data.test.is_some();
+    match request.data.test_split.filter(|share| *share > 0.0 && !inherits) {
+        Some(share) => test_split::split_off(data, share, request.data.test_split_by, request.split_seed),
+        None => Ok(data),
+    }
 }
 
 /// Opens a path; an IDX file of images brings its labels along.
@@ -230,6 +234,12 @@ fn leave_out_texts(tree: &mut Tree) {
 }
 
 fn nothing(name: &str, files: &[String]) -> DataError {
+    if let Some(advice) = files.iter().find_map(|file| convert::advice(file)) {
+        return advice;
+    }
+    if matches!(files, [file] if file == name) {
+        return DataError::UnknownFormat { file: name.into() };
+    }
     let found = if files.is_empty() { "nothing".into() } else { listed(files) };
     DataError::NoDataFile { file: name.into(), found }
 }

@@ -23,8 +23,10 @@ mod assemble;
 pub mod augment;
 pub mod clips;
 mod columns;
+mod convert;
 mod csv;
 mod dataset;
+mod declared;
 mod dialect;
 mod encoding;
 mod error;
@@ -51,6 +53,8 @@ pub mod speech;
 mod spill;
 pub mod split;
 mod split_problem;
+mod test_split;
+mod time_blocks;
 mod ts;
 mod write;
 
@@ -70,4 +74,5 @@ pub use settings::{AudioConfig, AudioRecipe, DataConfig, DataRecipe, SourceConfi
 pub use spectral::Spectral;
 pub use split::validation_split;
 pub use split_problem::SplitProblem;
+pub use test_split::TestSplitBy;
 pub use write::{losses, outputs, write};

@@ -39,6 +39,8 @@ pub(crate) struct Part {
     pub classes: Option<Vec<String>>,
     pub group: Option<Vec<String>>,
     pub recording: Option<Vec<u32>>,
+    /// First step of each sequence in its recording, and the step after its last, if windows were cut.
+    pub span: Option<Vec<[u32; 2]>>,
     /// The sequences for validation if the source defines them, in ascending order.
     pub validation: Option<Vec<u32>>,
     /// Recordings of background noise, with the features of `x`.
@@ -64,6 +66,7 @@ impl Part {
             classes: None,
             group: None,
             recording: None,
+            span: None,
             validation: None,
             background: None,
             audio: None,
@@ -165,6 +168,10 @@ impl Part {
             (Some(all), Some(more)) => Some([all, more].concat()),
             _ => None,
         };
+        self.span = match (self.span.take(), part.span) {
+            (Some(all), Some(more)) => Some([all, more].concat()),
+            _ => None,
+        };
         if self.recording.is_some() || part.recording.is_some() {
             // A sequence without a recording is one of its own.
             let mut all = self.recording.take().unwrap_or_else(|| (0..before as u32).collect());
@@ -180,12 +187,13 @@ impl Part {
         let dim = self.x.dim();
         let steps = (0..self.x.len()).map(|i| self.x.steps(i));
         let stride = checked_stride(window, steps, dim, request)?;
-        let (mut x, mut from) = (Sequences::new(dim), Vec::new());
+        let (mut x, mut from, mut span) = (Sequences::new(dim), Vec::new(), Vec::new());
         for i in 0..self.x.len() {
             let sequence = self.x.get(i);
             for start in starts(self.x.steps(i), window, stride) {
                 x.push(&sequence[start * dim..(start + window) * dim]);
                 from.push(i as u32);
+                span.push([start as u32, (start + window) as u32]);
             }
         }
         if x.is_empty() {
@@ -209,6 +217,8 @@ impl Part {
         });
         self.x = x;
         self.image = None;
+        // Times in a recording that was cut before are not known.
+        self.span = self.recording.is_none().then_some(span);
         self.recording = Some(match &self.recording {
             Some(recording) => from.iter().map(|i| recording[of(i)]).collect(),
             None => from,

@@ -219,6 +219,7 @@ impl RecordingRows {
         let values = self.label_values(kind);
         let (mut majorities, mut means) = (Vec::new(), Vec::new());
         let (mut group, mut ids, mut recording) = (Vec::new(), Vec::new(), Vec::new());
+        let mut span = Vec::new();
         let mut counts = vec![0usize; self.labels.names.len()];
         let mut sequence = Vec::new();
         for (number, rows) in recordings.iter().enumerate() {
@@ -244,6 +245,7 @@ impl RecordingRows {
                     None => format!("@{}", rows[0]),
                 });
                 recording.push(number as u32);
+                span.push([start as u32, (start + window) as u32]);
             }
         }
         let y = match (means.is_empty(), majorities.is_empty()) {
@@ -255,6 +257,7 @@ impl RecordingRows {
         part.group = (!group.is_empty()).then_some(group);
         part.ids = Some(ids);
         part.recording = Some(recording);
+        part.span = Some(span);
         part.kind = kind;
         part.is_cut = true;
         let short = recordings.iter().filter(|rows| rows.len() < window).count();

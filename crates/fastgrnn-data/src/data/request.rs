@@ -115,6 +115,8 @@ pub struct Request {
     pub snr_low: f64,
     /// The largest signal-to-noise ratio of a copy, in dB.
     pub snr_high: f64,
+    /// The seed of the split for testing.
+    pub split_seed: u64,
     /// Called while recordings are read.
     pub watch: Option<Watch>,
     /// The model that the data is for, unless it is read to train one.
@@ -143,6 +145,13 @@ impl Request {
 
     /// Refuses settings that have no meaning on their own.
     pub(crate) fn check(&self) -> Result<(), DataError> {
+        if let (Some(by), None, None) = (self.data.test_split_by, self.data.test_split, &self.expect) {
+            return Err(DataError::Needs {
+                key: "test-split-by",
+                value: by.to_string(),
+                needs: "test-split",
+            });
+        }
         match self.data.stride {
             Some(stride) if self.data.window.is_none() => {
                 Err(DataError::Needs { key: "stride", value: stride.to_string(), needs: "window" })

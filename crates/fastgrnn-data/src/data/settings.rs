@@ -1,6 +1,6 @@
 //! The settings that decide which data is read and how.
 
-use super::{Decimal, Encoding, LabelKind, Missing, Normalize};
+use super::{Decimal, Encoding, LabelKind, Missing, Normalize, TestSplitBy};
 use crate::features::Spec;
 use fastgrnn_core::settings::{Choice, Group, MAX_COUNT};
 use fastgrnn_core::{choice_setting, settings, text_setting};
@@ -51,6 +51,10 @@ settings! {
         missing: Missing = constant(Missing::Error);
         /// Whether labels are classes or numbers; auto takes text and few distinct integers as classes
         labels: LabelKind = constant(LabelKind::Auto);
+        /// Share of the data to split off for testing, if the data set has no test part
+        test_split: f64 = optional, value("SHARE"), range(0.0..1.0);
+        /// What the test part is split by: whole groups, blocks of time, or the proportions of the classes
+        test_split_by: TestSplitBy = optional("group if the data has groups, time if it is one recording, else stratified");
         /// Largest number of bytes to read or unpack
         size_limit: u64 = constant(4 << 30), value("BYTES"), range(0..=i64::MAX as u64), local;
         /// Skip recordings that cannot be read, and list them

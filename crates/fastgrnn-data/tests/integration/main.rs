@@ -1,6 +1,7 @@
 //! Readers, splits, audio and features through the public interface.
 #![allow(missing_docs)]
 
+mod advice;
 mod audio_files;
 mod audio_folders;
 mod audio_properties;
@@ -17,4 +18,5 @@ mod parts;
 mod properties;
 mod readers;
 mod sound;
+mod splits;
 mod support;

@@ -6,7 +6,7 @@ use crate::train::{FormSetting, Optimizer, Rank, Refit, ScalarSetting};
 use fastgrnn_core::cells::{CELLS, Declaration, Scalar};
 use fastgrnn_core::net::{InitialState, Loss, MAX_SIZE};
 use fastgrnn_core::settings::{MAX_COUNT, Setting};
-use fastgrnn_data::data::{Dataset, Labels, Normalize};
+use fastgrnn_data::data::{DataError, Dataset, Labels, Normalize, SplitProblem};
 use fastgrnn_engine::engine::workspace_bytes;
 use fastgrnn_model::settings::MOMENTUM;
 
@@ -254,7 +254,9 @@ impl Config {
     pub(super) fn check_splits(&self, data: &Dataset) -> Result<(), ConfigError> {
         for seed in (0..self.training.seeds as u64).map(|i| self.training.seed + i) {
             data.split(self.split_by(), self.preparation.val_split, seed).map_err(|source| {
+                let is_short = matches!(&source, DataError::Split(SplitProblem::ShortRecording { .. }));
                 let instead = match (self.preparation.val_group, &data.train.recording) {
+                    _ if is_short => "`val-split = 0` trains without validation",
                     (true, _) => {
                         "`val-group = false` ignores the groups, `val-split = 0` trains without validation"
                     }
