@@ -10,6 +10,7 @@ use csv::ByteRecord;
 use super::fields::{Context, is_numeric, text};
 use super::missing::is_missing;
 use super::names::listed;
+use super::wide::channels;
 use super::{DataError, Expect, Request};
 
 /// Names of label columns, in any case.
@@ -45,6 +46,8 @@ pub(crate) struct Columns {
     pub roles: Vec<Role>,
     /// Which columns are features, in the order they become features.
     pub features: Vec<usize>,
+    /// The channels, where each row holds all steps of several; features are then step by step.
+    pub channels: Option<Vec<String>>,
     /// The column that was left out because it looks like time.
     pub time: Option<String>,
     /// Whether the id column that the training data had is not there.
@@ -85,6 +88,7 @@ impl Columns {
             has_header,
             roles,
             features: Vec::new(),
+            channels: None,
             time: None,
             lost_id: false,
             notes: Vec::new(),
@@ -126,7 +130,7 @@ impl Columns {
                 .push(format!("{file} has no header; its columns were taken in the model's order: {order}"));
         } else if features.iter().all(|name| self.names.contains(name)) {
             request.data.columns = Some(features);
-        } else {
+        } else if !self.are_channels(&features) {
             return Err(DataError::Features {
                 file: file.into(),
                 found: listed(&self.names),
@@ -141,6 +145,26 @@ impl Columns {
         let count = self.count(Role::Feature);
         let is_fit = |e: &Expect| count == e.dim || (e.steps > 0 && count == e.dim * e.steps);
         request.data.chosen_columns().is_empty() && request.expect.as_ref().is_some_and(is_fit)
+    }
+
+    /// Takes features such as `x0 … x99, y0 … y99` of a row that is a sequence as channels.
+    pub fn take_channels(&mut self) {
+        let names: Vec<&str> = self.features.iter().map(|&i| self.names[i].as_str()).collect();
+        if let Some(found) = channels(&names).filter(|_| self.has_header) {
+            self.features = found.order.iter().map(|&place| self.features[place]).collect();
+            self.channels = Some(found.names);
+        }
+    }
+
+    /// Whether the columns with numbers in their names are the channels called `features`.
+    fn are_channels(&self, features: &[String]) -> bool {
+        let of_channel = |name: &&str| {
+            features.iter().any(|f| {
+                name.strip_prefix(f.as_str()).is_some_and(|r| r.ends_with(|c: char| c.is_ascii_digit()))
+            })
+        };
+        let names: Vec<&str> = self.names.iter().map(String::as_str).filter(of_channel).collect();
+        channels(&names).is_some_and(|found| found.names == features)
     }
 
     pub fn count(&self, role: Role) -> usize {

@@ -14,6 +14,7 @@ use super::dialect::{Decimal, TableText, has_decimal_comma};
 use super::encoding::decoded;
 use super::fields::{Context, number, text};
 use super::missing::{self, is_missing};
+use super::names::listed;
 use super::part::Part;
 use super::recordings::{RecordingRows, label_kind};
 use super::{DataError, LabelKind, Missing, Request};
@@ -66,6 +67,9 @@ pub(crate) fn table(file: &str, bytes: &[u8], context: Context) -> Result<CsvTab
     if let Some(time) = columns.time.as_ref().filter(|_| !steps) {
         return Err(DataError::UnassignedRows { file: file.into(), time: time.clone() });
     }
+    if !steps && request.data.chosen_columns().is_empty() && request.data.timesteps.is_none() {
+        columns.take_channels();
+    }
     let mut rows = parse(file, &text, &columns, request.data.missing)?;
     if rows.lines.is_empty() {
         let hint = "only a header, no rows".into();
@@ -96,7 +100,10 @@ impl CsvTable {
     /// The names of the features, where the header names them and rows are time steps.
     pub fn features(&self) -> Option<Vec<String>> {
         let names = || self.columns.features.iter().map(|&i| self.columns.names[i].clone()).collect();
-        (self.steps && self.columns.has_header).then(names)
+        match &self.columns.channels {
+            Some(channels) => Some(channels.clone()),
+            None => (self.steps && self.columns.has_header).then(names),
+        }
     }
 
     /// Joins and cuts the rows.
@@ -109,9 +116,17 @@ impl CsvTable {
             self.rows.into_recordings(&file, &names, request, kind)?
         } else {
             let width = self.columns.features.len();
-            notes.push(format!(
-                "each row is one sequence of {width} steps; for rows as time steps use `id-col` or `window`"
-            ));
+            let dim = self.columns.channels.as_ref().map_or(1, Vec::len);
+            notes.push(match &self.columns.channels {
+                Some(channels) => format!(
+                    "each row is one sequence of {} steps of {dim} channels ({}), as the names of its columns tell",
+                    width / dim,
+                    listed(channels)
+                ),
+                None => format!(
+                    "each row is one sequence of {width} steps; for rows as time steps use `id-col` or `window`"
+                ),
+            });
             if let Some(expect) = &request.expect
                 && expect.steps > 0
                 && expect.dim * expect.steps != width
@@ -121,7 +136,7 @@ impl CsvTable {
                     "the model was trained on sequences of up to {steps} values, here are {width}"
                 ));
             }
-            self.rows.into_sequences(&file, request.data.missing)?
+            self.rows.into_sequences(&file, dim, request.data.missing)?
         };
         part.features = features;
         part.notes.splice(..0, notes);

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use super::archive::Tree;
 use super::fields::Context;
+use super::name_pattern::Patterns;
 use super::names::listed;
 use super::part::Part;
 use super::parts::{Parts, request_for_test_part};
@@ -19,6 +20,7 @@ use super::{DataError, Request, csv, missing};
 struct FolderTable {
     index: usize,
     class: Option<String>,
+    group: Option<String>,
     part: Split,
 }
 
@@ -45,9 +47,11 @@ pub(crate) fn read(
     };
     let has_parts = paths.iter().all(|path| part_of(path).is_some());
     let inner = depth + usize::from(has_parts);
-    let has_classes = paths.iter().all(|path| path.len() == inner + 2);
+    let patterns = Patterns::of(request)?;
+    let nested = Nested::of(&paths, inner).filter(|_| patterns.label.is_none());
+    let has_classes = nested.is_none() && paths.iter().all(|path| path.len() == inner + 2);
     let flat = paths.iter().all(|path| path.len() == inner + 1);
-    if !has_classes && !flat {
+    if !has_classes && !flat && nested.is_none() && patterns.label.is_none() {
         let beside = paths.iter().find(|path| part_of(path).is_none()).map(|path| path[depth]);
         let problem = match beside {
             Some(other) if paths.iter().any(|path| part_of(path).is_some()) => format!(
@@ -56,8 +60,12 @@ pub(crate) fn read(
             _ => {
                 let names: Vec<String> = files.iter().map(|&i| tree.files[i].name.clone()).collect();
                 let listed = listed(&names);
+                let why = match paths.iter().all(|path| path.len() == paths[0].len()) {
+                    true => "its folders do not tell which of their names are classes",
+                    false => "its files lie at different depths",
+                };
                 format!(
-                    "its files lie at different depths; put each into a folder named after its class ({listed})"
+                    "{why}; put each file into a folder named after its class, or give `label-from` ({listed})"
                 )
             }
         };
@@ -68,19 +76,67 @@ pub(crate) fn read(
     }
     let mut tables = Vec::new();
     for (path, &index) in paths.iter().zip(files) {
-        let class = has_classes.then(|| path[inner].to_string());
+        let name = tree.files[index].name.as_str();
+        let class = match (&patterns.label, &nested) {
+            (Some(pattern), _) => Some(pattern.find(name)?),
+            (None, Some(nested)) => Some(path[nested.class].to_string()),
+            (None, None) => has_classes.then(|| path[inner].to_string()),
+        };
+        let group = match (&patterns.group, &nested) {
+            (Some(pattern), _) => Some(pattern.find(name)?),
+            (None, nested) => nested.as_ref().map(|nested| path[nested.group].to_string()),
+        };
         tables.push(FolderTable {
             index,
             class,
+            group,
             part: part_of(path).filter(|_| has_parts).unwrap_or(Split::Train),
         });
     }
+    let note = nested.map(|nested| nested.note(&paths));
     let of = |part: Split| tables.iter().filter(|table| table.part == part).collect::<Vec<_>>();
     let train = join(tree, &of(Split::Train), request, labelled)?;
     let like = train.as_ref().map_or_else(|| request.clone(), |train| request_for_test_part(request, train));
     let validation = join(tree, &of(Split::Validation), &like, labelled)?;
     let test = join(tree, &of(Split::Test), &like, labelled)?;
-    Ok(Parts { train, validation, test })
+    let mut parts = Parts { train, validation, test };
+    note.into_iter().for_each(|note| parts.note(note));
+    Ok(parts)
+}
+
+/// Files in folders of two levels, of which one is the class and the other the group.
+struct Nested {
+    class: usize,
+    group: usize,
+}
+
+impl Nested {
+    /// The levels at `inner` and below it, if all files lie there and one of them counts, such as
+    /// `S01, S02, …`: that one is the group.
+    fn of(paths: &[Vec<&str>], inner: usize) -> Option<Self> {
+        if !paths.iter().all(|path| path.len() == inner + 3) {
+            return None;
+        }
+        match (counts(paths, inner), counts(paths, inner + 1)) {
+            (true, false) => Some(Self { class: inner + 1, group: inner }),
+            (false, true) => Some(Self { class: inner, group: inner + 1 }),
+            _ => None,
+        }
+    }
+
+    fn note(&self, paths: &[Vec<&str>]) -> String {
+        format!(
+            "folders such as '{}' were taken as classes, and those such as '{}' as groups; see `label-from` and `group-from`",
+            paths[0][self.class], paths[0][self.group]
+        )
+    }
+}
+
+/// Whether the names of a level are one word with different numbers.
+fn counts(paths: &[Vec<&str>], level: usize) -> bool {
+    let stem = |path: &Vec<&str>| path[level].trim_end_matches(|c: char| c.is_ascii_digit()).len();
+    let first = &paths[0][level][..stem(&paths[0])];
+    paths.iter().all(|path| stem(path) < path[level].len() && &path[level][..stem(path)] == first)
 }
 
 /// Refuses a class folder in which no table lies: its class would vanish from the data in silence.
@@ -181,6 +237,7 @@ fn join(
         let name = tree.files[table.index].name.clone();
         let bytes = tree.read(table.index)?;
         let class = table.class.as_deref().filter(|_| labelled);
+        let group = table.group.clone();
         let table = csv::table(&name, &bytes, Context { request: &request, labelled, class, steps: true })?;
         if parsed.is_empty()
             && let Some(features) = table.features()
@@ -188,19 +245,22 @@ fn join(
             request.data.columns = Some(features);
             request.inherited.columns = true;
         }
-        parsed.push((name, table));
+        parsed.push((name, group, table));
     }
-    let rows: Vec<_> = parsed.iter().map(|(_, table)| &table.rows).collect();
+    let rows: Vec<_> = parsed.iter().map(|(_, _, table)| &table.rows).collect();
     let (kind, note) = label_kind(&rows, &request);
     let mut missing = BTreeMap::new();
-    for (name, count) in parsed.iter().flat_map(|(_, table)| table.missing()) {
+    for (name, count) in parsed.iter().flat_map(|(_, _, table)| table.missing()) {
         *missing.entry(name).or_insert(0) += count;
     }
     let mut joined: Option<Part> = None;
-    for (name, table) in parsed {
+    for (name, group, table) in parsed {
         let mut part = table.into_part(&request, kind)?;
         if !labelled {
             part.group = None;
+        }
+        if let Some(group) = group.filter(|_| labelled) {
+            part.group = Some(vec![group; part.x.len()]);
         }
         part.ids = Some(match part.ids {
             Some(ids) => ids.into_iter().map(|id| format!("{name}:{id}")).collect(),

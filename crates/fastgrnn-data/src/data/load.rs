@@ -268,6 +268,7 @@ fn read_layout(tree: &mut Tree, request: &Request, labelled: bool) -> Result<Par
     }
     if !of(FileFormat::Idx).is_empty() {
         request.check_no_columns(&tree.name)?;
+        request.check_no_patterns(&tree.name)?;
         skip_others(tree, &all, &of(FileFormat::Idx));
         return idx_pairs(tree, &of(FileFormat::Idx), labelled);
     }
@@ -279,6 +280,7 @@ fn read_layout(tree: &mut Tree, request: &Request, labelled: bool) -> Result<Par
     }
     if !of(FileFormat::Npy).is_empty() {
         request.check_no_columns(&tree.name)?;
+        request.check_no_patterns(&tree.name)?;
         let npy = of(FileFormat::Npy);
         skip_others(tree, &all, &npy);
         return npy_files(tree, &npy, request.data.missing);
@@ -295,6 +297,7 @@ fn read_layout(tree: &mut Tree, request: &Request, labelled: bool) -> Result<Par
 /// Reads one file of `tree`.
 fn single(tree: &mut Tree, index: usize, request: &Request, labelled: bool) -> Result<Parts, DataError> {
     let name = tree.files[index].name.clone();
+    request.check_no_patterns(&name)?;
     let bytes = tree.read(index)?;
     if format_of(&name) != Some(FileFormat::Csv) {
         request.check_no_columns(&name)?;

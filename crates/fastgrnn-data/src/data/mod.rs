@@ -37,6 +37,7 @@ pub mod known;
 mod labels;
 mod load;
 mod missing;
+mod name_pattern;
 mod names;
 pub mod normalize;
 mod npy;
@@ -56,6 +57,7 @@ mod split_problem;
 mod test_split;
 mod time_blocks;
 mod ts;
+mod wide;
 mod write;
 
 pub use augment::Augment;

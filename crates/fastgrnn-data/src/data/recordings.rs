@@ -76,19 +76,19 @@ impl RecordingRows {
         self.class.as_deref().or_else(|| self.labels.get(row))
     }
 
-    /// One sequence a row: its columns are time steps of one feature.
-    pub fn into_sequences(mut self, file: &str, missing: Missing) -> Result<Part, DataError> {
-        let mut x = Sequences::new(1);
-        let (mut kept, width) = (Vec::new(), self.width);
+    /// One sequence a row: its columns are time steps of `dim` features.
+    pub fn into_sequences(mut self, file: &str, dim: usize, missing: Missing) -> Result<Part, DataError> {
+        let mut x = Sequences::new(dim);
+        let (mut kept, length) = (Vec::new(), self.width / dim);
         for row in 0..self.lines.len() {
-            let mut steps: Vec<usize> = (row * width..(row + 1) * width).collect();
-            fill(&mut self.values, 1, &mut steps, missing).map_err(|_| DataError::AllMissing {
+            let mut steps: Vec<usize> = (row * length..(row + 1) * length).collect();
+            fill(&mut self.values, dim, &mut steps, missing).map_err(|_| DataError::AllMissing {
                 file: file.into(),
                 place: format!("line {}", self.lines[row]),
                 feature: "the row".into(),
                 missing,
             })?;
-            if steps.len() == width {
+            if steps.len() == length {
                 x.push(self.row(row));
                 kept.push(row);
             }

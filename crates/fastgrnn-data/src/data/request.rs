@@ -180,6 +180,20 @@ impl Request {
         }
     }
 
+    /// Refuses patterns for the names of files for `file`, which is no folder of recordings or tables.
+    pub(crate) fn check_no_patterns(&self, file: &str) -> Result<(), DataError> {
+        let given = [("label-from", &self.data.label_from), ("group-from", &self.data.group_from)];
+        match given.into_iter().find_map(|(key, value)| value.as_ref().map(|value| (key, value))) {
+            Some((key, value)) if self.expect.is_none() => Err(DataError::Setting {
+                key: key.into(),
+                problem: format!(
+                    "'{value}' is for a folder of files, and {file} is read as a whole; leave it out"
+                ),
+            }),
+            _ => Ok(()),
+        }
+    }
+
     /// Refuses settings about CSV files for `file`, which is none.
     pub(crate) fn check_no_columns(&self, file: &str) -> Result<(), DataError> {
         let (data, own) = (&self.data, self.inherited);

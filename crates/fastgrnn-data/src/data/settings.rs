@@ -35,6 +35,10 @@ settings! {
         label_col: String = optional, value("COLUMN");
         /// CSV column with the group (such as a person or a device); a split never divides a group
         group_col: String = optional, value("COLUMN");
+        /// Regular expression that finds the label in the path of each file of a folder, such as /(\w+)_; a part called label, or the only one in brackets
+        label_from: String = optional, value("REGEX");
+        /// Regular expression that finds the group in the path of each file of a folder, such as (S\d+)_; a part called group, or the only one in brackets
+        group_from: String = optional, value("REGEX");
         /// CSV columns to use as features, separated by commas
         columns: Vec<String> = optional, value("COLUMN,…");
         /// CSV columns to ignore, separated by commas

@@ -14,6 +14,7 @@ mod features_oracle;
 mod known;
 mod label_text;
 mod missing_values;
+mod names;
 mod parts;
 mod properties;
 mod readers;

@@ -28,6 +28,7 @@ pub use splits::Lists;
 pub use vary::Vary;
 
 use super::archive::file_name;
+use super::name_pattern::Patterns;
 use super::names::listed;
 use super::part::Part;
 use super::part::RawLabels;
@@ -47,7 +48,7 @@ pub(crate) fn read(path: &Path, request: &Request, purpose: Purpose) -> Result<P
     request.check_no_columns(&file_name(path))?;
     let spec = request.audio.features.unwrap_or_default();
     let reader = Reader { path, request, spec: &spec, length: length(request, &spec)? };
-    let layout = Layout::of(path, purpose)?;
+    let layout = Layout::of(path, purpose, &Patterns::of(request)?)?;
     match purpose {
         Purpose::Unlabelled => reader.unlabelled(&layout),
         _ => reader.labelled(layout, purpose),
@@ -265,8 +266,9 @@ impl Reader<'_> {
 
 /// The clips of a folder of Speech Commands, with their parts, and where each lies.
 pub fn speech(folder: &Path) -> Result<(Vec<Clip>, Vec<PathBuf>), DataError> {
-    let layout = Layout::of(folder, Purpose::Set)?;
-    let parted = splits::split(&layout, folder, &Request::default(), Purpose::Set)?;
+    let request = Request::default();
+    let layout = Layout::of(folder, Purpose::Set, &Patterns::of(&request)?)?;
+    let parted = splits::split(&layout, folder, &request, Purpose::Set)?;
     let paths = layout.files.iter().map(|file| folder.join(&file.name)).collect();
     Ok((parted.clips, paths))
 }
