@@ -141,6 +141,8 @@ pub mod stream {
     pub const LISTEN: u64 = 10;
     /// Partners and parts of mixed sequences.
     pub const MIXUP: u64 = 11;
+    /// Splits for testing.
+    pub const TEST_SPLIT: u64 = 0x7e57;
     /// Validation splits.
     pub const SPLIT: u64 = 0x5b17;
     /// Folds of cross-validation.

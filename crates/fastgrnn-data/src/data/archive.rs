@@ -10,6 +10,7 @@ use std::io::{BufReader, Cursor, Read, Seek};
 use std::path::{Path, PathBuf};
 
 use super::DataError;
+use super::declared::{self, Declared, Metered};
 
 /// The deepest level of folders that is read.
 const MAX_DEPTH: usize = 8;
@@ -102,12 +103,33 @@ impl Tree {
             Body::Memory(bytes) => Ok(std::mem::take(bytes)),
             Body::Disk(path) => {
                 let name = file_name(path);
-                let bytes = read_file(&name, &mut open(path)?, self.left);
+                let mut reader = open(path)?;
+                declared::check(&mut reader, Packing::of(&name).declared(), self.left)
+                    .map_err(|_| DataError::TooLarge { file: self.name.clone(), limit: self.limit })?;
+                let bytes = read_file(&name, &mut reader, self.left);
                 let bytes = bytes.map_err(|e| unpack_error(&name, e))?;
                 self.charge(bytes.len())?;
                 Ok(bytes)
             }
         }
+    }
+
+    /// The first lines of file `index`, about 64 KiB, without giving it away; nothing if it cannot be
+    /// read.
+    pub fn head(&self, index: usize) -> Vec<u8> {
+        const HEAD: usize = 1 << 16;
+        let mut head = match &self.files[index].body {
+            Body::Memory(bytes) => bytes[..bytes.len().min(HEAD)].to_vec(),
+            Body::Disk(path) => {
+                let read = |mut reader| read_file(&file_name(path), &mut reader, HEAD as u64).ok();
+                open(path).ok().and_then(read).unwrap_or_default()
+            }
+        };
+        if head.len() >= HEAD {
+            let end = head.iter().rposition(|&b| b == b'\n').map_or(0, |at| at + 1);
+            head.truncate(end);
+        }
+        head
     }
 
     fn charge(&mut self, bytes: usize) -> Result<(), DataError> {
@@ -190,6 +212,16 @@ enum Packing {
 }
 
 impl Packing {
+    /// How the packed bytes say how large they become.
+    fn declared(self) -> Declared {
+        match self {
+            Self::Plain | Self::Tar => Declared::Length,
+            Self::Gz | Self::TarGz => Declared::Gz,
+            Self::Xz | Self::TarXz => Declared::XzIndex,
+            Self::Zip => Declared::Elsewhere,
+        }
+    }
+
     fn of(name: &str) -> Self {
         let name = name.to_ascii_lowercase();
         let ends = |endings: &[&str]| endings.iter().any(|e| name.ends_with(e));
@@ -261,7 +293,15 @@ fn each(
     wanted: &dyn Fn(&str) -> bool,
     take: &mut dyn FnMut(String, Vec<u8>) -> Result<(), DataError>,
 ) -> Result<(), DataError> {
-    match Packing::of(name) {
+    let packing = Packing::of(name);
+    // Headers of a tar archive come on top of its files.
+    let most = match packing {
+        Packing::Tar | Packing::TarGz | Packing::TarXz => tar_limit(limit),
+        _ => limit,
+    };
+    let too_large = |_| DataError::TooLarge { file: name.into(), limit };
+    declared::check(reader, packing.declared(), most).map_err(too_large)?;
+    match packing {
         Packing::Zip => each_in_zip(name, reader, limit, wanted, take),
         Packing::Tar => each_in_tar(name, reader, limit, wanted, take),
         Packing::TarGz => each_in_tar(name, &mut *gz(reader), limit, wanted, take),
@@ -272,6 +312,12 @@ fn each(
             take(plain_name(name), bytes)
         }
     }
+}
+
+/// The most bytes of a tar archive: headers and padding of small files can take several times their
+/// content.
+fn tar_limit(limit: u64) -> u64 {
+    limit.saturating_mul(4).saturating_add(1 << 20)
 }
 
 fn check_limit(name: &str, used: u64, limit: u64) -> Result<(), DataError> {
@@ -317,27 +363,6 @@ fn is_litter(name: &str) -> bool {
     name.split('/').any(|part| (part.starts_with('.') && part != "..") || part == "__MACOSX")
 }
 
-/// Counts what passes, so that even skipped entries are held to the limit.
-struct Metered<'a> {
-    inner: &'a mut dyn Read,
-    left: u64,
-    exceeded: &'a std::cell::Cell<bool>,
-}
-
-impl Read for Metered<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let n = self.inner.read(buffer)?;
-        match self.left.checked_sub(n as u64) {
-            Some(left) => self.left = left,
-            None => {
-                self.exceeded.set(true);
-                return Err(std::io::Error::other("size limit"));
-            }
-        }
-        Ok(n)
-    }
-}
-
 fn each_in_tar(
     name: &str,
     reader: &mut dyn Read,
@@ -349,9 +374,7 @@ fn each_in_tar(
     let fail = |e: std::io::Error| {
         if exceeded.get() { DataError::TooLarge { file: name.into(), limit } } else { unpack_error(name, e) }
     };
-    // Headers and padding of small files can take several times their content.
-    let left = limit.saturating_mul(4).saturating_add(1 << 20);
-    let reader = Metered { inner: reader, left, exceeded: &exceeded };
+    let reader = Metered { inner: reader, left: tar_limit(limit), exceeded: &exceeded };
     let mut archive = tar::Archive::new(BufReader::with_capacity(1 << 16, reader));
     let mut used = 0;
     for entry in archive.entries().map_err(fail)? {
@@ -392,6 +415,15 @@ fn each_in_zip(
     };
     let mut archive = zip::ZipArchive::new(reader).map_err(fail)?;
     let mut used = 0;
+    let mut declared = 0u64;
+    for i in 0..archive.len() {
+        let entry = archive.by_index_raw(i).map_err(fail)?;
+        let path = plain_path(&entry.name().map_err(fail)?);
+        if entry.is_file() && !is_litter(&path) && wanted(&plain_name(&path)) {
+            declared = declared.saturating_add(entry.size());
+        }
+    }
+    check_limit(name, declared, limit)?;
     for i in 0..archive.len() {
         let mut entry = archive.by_index(i).map_err(fail)?;
         if !entry.is_file() {
@@ -432,6 +464,9 @@ fn list(folder: &Path, prefix: &str, depth: usize, tree: &mut Tree) -> Result<()
             return Err(DataError::Unsupported { file: tree.name.clone(), problem });
         } else if kind.is_dir() {
             list(&path, &format!("{name}/"), depth + 1, tree)?;
+        } else {
+            // A pipe, a socket or a device.
+            tree.skipped.push(name);
         }
     }
     if depth > 0 && tree.files.len() == before {

@@ -3,7 +3,8 @@
 //! The bytes are borrowed and decoded on demand, after the shape has been checked against their
 //! number, so a header that promises a terabyte costs nothing.
 
-use super::{DataError, Sequences};
+use super::missing::fill;
+use super::{DataError, Missing, Sequences};
 
 /// The type of an array's cells.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -89,6 +90,11 @@ impl<'a> Array<'a> {
 
     /// `[N, T, D]`, or `[N, T]` with one feature, as sequences.
     pub fn sequences(&self) -> Result<Sequences, DataError> {
+        Ok(self.filled_sequences(Missing::Error)?.0)
+    }
+
+    /// The same with values that are NaN filled in or dropped, and how many these are.
+    pub fn filled_sequences(&self, missing: Missing) -> Result<(Sequences, usize), DataError> {
         let (n, steps, dim) = match self.shape[..] {
             [n, steps, dim] => (n, steps, dim),
             [n, steps] => (n, steps, 1),
@@ -99,16 +105,63 @@ impl<'a> Array<'a> {
                 )));
             }
         };
-        let values = self.decode(|v| v as f32)?;
-        if let Some(i) = values.iter().position(|v| !v.is_finite()) {
-            let (sequence, step, feature) = (i / (steps * dim), i / dim % steps, i % dim);
+        let offsets = (0..=n).map(|i| i * steps).collect();
+        let place = |sequence, step, feature| format!("sequence {sequence}, step {step}, feature {feature}");
+        self.filled(dim, offsets, missing, &place)
+    }
+
+    /// Cuts values of `dim` features a step into sequences at the steps in `offsets`. Values that are
+    /// NaN are filled in or dropped, and counted; others that are not finite are errors, whose place
+    /// `place` tells from the sequence, the step and the feature.
+    pub fn filled(
+        &self,
+        dim: usize,
+        offsets: Vec<usize>,
+        missing: Missing,
+        place: &dyn Fn(usize, usize, usize) -> String,
+    ) -> Result<(Sequences, usize), DataError> {
+        let mut values = self.decode(|v| v as f32)?;
+        let is_wrong = |v: &f32| !v.is_finite() && (missing == Missing::Error || !v.is_nan());
+        if let Some(i) = values.iter().position(is_wrong) {
+            let sequence = offsets.partition_point(|&start| start <= i / dim) - 1;
+            let end = offsets[sequence + 1] * dim;
+            let is_padding = i % dim == 0 && values[i..end].iter().all(|v| v.is_nan());
+            let advice = match values[i].is_nan() {
+                true if is_padding => {
+                    "if sequences are padded with NaN, store them end to end instead, with their steps in `lengths`"
+                }
+                true => "fill it in, or see `missing`, which drops, holds or interpolates such values",
+                false => "correct it",
+            };
             return Err(DataError::NotFinite {
                 file: self.file.clone(),
-                place: format!("sequence {sequence}, step {step}, feature {feature}"),
-                value: values[i].to_string(),
+                place: place(sequence, i / dim - offsets[sequence], i % dim),
+                value: self.numbers()?[i].to_string(),
+                advice,
             });
         }
-        Ok(Sequences::cut(dim, values, (0..=n).map(|i| i * steps).collect()))
+        let count = values.iter().filter(|v| v.is_nan()).count();
+        if count == 0 {
+            return Ok((Sequences::cut(dim, values, offsets), 0));
+        }
+        let mut x = Sequences::new(dim);
+        for sequence in 0..offsets.len() - 1 {
+            let all_missing = |feature: Option<usize>| DataError::AllMissing {
+                file: self.file.clone(),
+                place: format!("sequence {sequence}"),
+                feature: feature.map_or("every feature".into(), |feature| format!("feature {feature}")),
+                missing,
+            };
+            let mut rows: Vec<usize> = (offsets[sequence]..offsets[sequence + 1]).collect();
+            fill(&mut values, dim, &mut rows, missing).map_err(|feature| all_missing(Some(feature)))?;
+            if rows.is_empty() {
+                return Err(all_missing(None));
+            }
+            let steps: Vec<f32> =
+                rows.iter().flat_map(|row| &values[row * dim..(row + 1) * dim]).copied().collect();
+            x.push(&steps);
+        }
+        Ok((x, count))
     }
 
     /// The cells as numbers, last index fastest.

@@ -47,16 +47,19 @@ pub(crate) fn assemble(
         // A model knows its classes: a part may lack some, or have one only.
         Some(expect) if !expect.classes.is_empty() && kind != LabelKind::Value => {
             let known = Labels::Class { index: Vec::new(), names: expect.classes.clone() };
-            labels_like(&train, &known, "the model")?
+            labels_like(&train, &known, "the model", &mut notes)?
         }
         Some(_) if train.x.is_empty() => {
             let width = test.as_ref().map_or(1, |test| test.y.width());
             Labels::Value { width, values: Vec::new() }
         }
-        _ => labels(&train.file, &train.y, train.classes.as_deref(), kind, &mut notes)?,
+        _ => labels(train.labels_in(), &train.y, train.classes.as_deref(), kind, &mut notes)?,
     };
+    if request.expect.is_none() {
+        refuse_classes_of_validation_only(&train, &y)?;
+    }
     let test_y = match &test {
-        Some(test) => Some(labels_like(test, &y, &train.file)?),
+        Some(test) => Some(labels_like(test, &y, &train.file, &mut notes)?),
         None => None,
     };
     let mut groups = HashMap::new();
@@ -76,9 +79,16 @@ pub(crate) fn assemble(
         x: test.x,
         y,
         recording: test.recording,
+        span: test.span,
         ids: test.ids,
     });
-    let examples = Examples { x: train.x, y, group, recording: train.recording, ids: train.ids };
+    let examples =
+        Examples { x: train.x, y, group, recording: train.recording, span: train.span, ids: train.ids };
+    if train.validation.is_none() && request.expect.is_none() && examples.is_one_recording() {
+        notes.push(
+            "all windows are cut from one recording: a validation part is made of blocks of time, and windows nearer to it than one window are left out".into(),
+        );
+    }
     Ok(Dataset {
         test,
         notes,
@@ -105,4 +115,31 @@ fn groups_in_both(train: &Part, test: &Part) -> Option<Finding> {
             "test on groups that training does not have: scores on known ones are too good",
         )
     })
+}
+
+/// Refuses a class that only the validation part has: training would never see it.
+fn refuse_classes_of_validation_only(train: &Part, y: &Labels) -> Result<(), DataError> {
+    let (Some(validation), Labels::Class { index, names }) = (&train.validation, y) else { return Ok(()) };
+    let mut is_trained = vec![false; names.len()];
+    for (i, &class) in index.iter().enumerate() {
+        if validation.binary_search(&(i as u32)).is_err() {
+            is_trained[class as usize] = true;
+        }
+    }
+    match validation.iter().map(|&i| index[i as usize] as usize).find(|&class| !is_trained[class]) {
+        Some(class) => Err(DataError::UnseenLabel {
+            file: train.file.clone(),
+            place: "the validation part".into(),
+            label: names[class].clone(),
+            known: listed(
+                &names
+                    .iter()
+                    .zip(&is_trained)
+                    .filter(|(_, t)| **t)
+                    .map(|(n, _)| n.clone())
+                    .collect::<Vec<_>>(),
+            ),
+        }),
+        None => Ok(()),
+    }
 }

@@ -8,7 +8,9 @@ use std::collections::{HashMap, HashSet};
 use csv::ByteRecord;
 
 use super::fields::{Context, is_numeric, text};
+use super::missing::is_missing;
 use super::names::listed;
+use super::wide::channels;
 use super::{DataError, Expect, Request};
 
 /// Names of label columns, in any case.
@@ -44,6 +46,8 @@ pub(crate) struct Columns {
     pub roles: Vec<Role>,
     /// Which columns are features, in the order they become features.
     pub features: Vec<usize>,
+    /// The channels, where each row holds all steps of several; features are then step by step.
+    pub channels: Option<Vec<String>>,
     /// The column that was left out because it looks like time.
     pub time: Option<String>,
     /// Whether the id column that the training data had is not there.
@@ -84,6 +88,7 @@ impl Columns {
             has_header,
             roles,
             features: Vec::new(),
+            channels: None,
             time: None,
             lost_id: false,
             notes: Vec::new(),
@@ -103,6 +108,7 @@ impl Columns {
         columns.find_label(file, rows, context)?;
         columns.order_features(file, context.request)?;
         columns.refuse_duplicates(file)?;
+        columns.refuse_texts(file, rows)?;
         if columns.features.is_empty() {
             let hint = "no feature columns are left; see `columns` and `drop`".into();
             return Err(DataError::Empty { file: file.into(), hint });
@@ -124,7 +130,7 @@ impl Columns {
                 .push(format!("{file} has no header; its columns were taken in the model's order: {order}"));
         } else if features.iter().all(|name| self.names.contains(name)) {
             request.data.columns = Some(features);
-        } else {
+        } else if !self.are_channels(&features) {
             return Err(DataError::Features {
                 file: file.into(),
                 found: listed(&self.names),
@@ -139,6 +145,26 @@ impl Columns {
         let count = self.count(Role::Feature);
         let is_fit = |e: &Expect| count == e.dim || (e.steps > 0 && count == e.dim * e.steps);
         request.data.chosen_columns().is_empty() && request.expect.as_ref().is_some_and(is_fit)
+    }
+
+    /// Takes features such as `x0 … x99, y0 … y99` of a row that is a sequence as channels.
+    pub fn take_channels(&mut self) {
+        let names: Vec<&str> = self.features.iter().map(|&i| self.names[i].as_str()).collect();
+        if let Some(found) = channels(&names).filter(|_| self.has_header) {
+            self.features = found.order.iter().map(|&place| self.features[place]).collect();
+            self.channels = Some(found.names);
+        }
+    }
+
+    /// Whether the columns with numbers in their names are the channels called `features`.
+    fn are_channels(&self, features: &[String]) -> bool {
+        let of_channel = |name: &&str| {
+            features.iter().any(|f| {
+                name.strip_prefix(f.as_str()).is_some_and(|r| r.ends_with(|c: char| c.is_ascii_digit()))
+            })
+        };
+        let names: Vec<&str> = self.names.iter().map(String::as_str).filter(of_channel).collect();
+        channels(&names).is_some_and(|found| found.names == features)
     }
 
     pub fn count(&self, role: Role) -> usize {
@@ -319,7 +345,9 @@ impl Columns {
                 |w: &&str| (0..self.names.len()).find(|i| free(i) && self.names[*i].eq_ignore_ascii_case(w));
             wanted.iter().find_map(position)
         };
-        let is_text = |i: &usize| rows.iter().filter_map(|row| row.get(*i)).any(|cell| !is_numeric(cell));
+        let is_text = |i: &usize| {
+            rows.iter().filter_map(|row| row.get(*i)).any(|cell| !is_numeric(cell) && !is_missing(cell))
+        };
         let texts: Vec<usize> = (0..self.names.len()).filter(|i| free(i) && is_text(i)).collect();
         // `y` is a label beside `x0, x1, …`, but an axis beside `z`.
         let y = || called(&["y"]).filter(|_| called(&["z"]).is_none());
@@ -381,6 +409,20 @@ impl Columns {
             }
         }
         Ok(())
+    }
+
+    /// Refuses several features that are text at once; a single one is an error that names the cell.
+    fn refuse_texts(&self, file: &str, rows: &[ByteRecord]) -> Result<(), DataError> {
+        let is_text = |i: &&usize| {
+            let mut cells = rows.iter().filter_map(|row| row.get(**i)).peekable();
+            cells.peek().is_some() && cells.all(|cell| !is_numeric(cell) && !is_missing(cell))
+        };
+        let texts: Vec<String> =
+            self.features.iter().filter(is_text).map(|&i| format!("'{}'", self.names[i])).collect();
+        match texts.len() {
+            0 | 1 => Ok(()),
+            _ => Err(DataError::TextColumns { file: file.into(), columns: listed(&texts) }),
+        }
     }
 
     /// Refuses two columns of one name if one of them is used: it would not be clear which is meant.

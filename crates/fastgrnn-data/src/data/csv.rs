@@ -5,13 +5,19 @@
 //! reader looks at the first rows to tell header, separator, label and time columns; each decision
 //! that leaves a column out is a note for people. Every row is then parsed once.
 
+use std::collections::BTreeMap;
+
 use csv::{ByteRecord, ReaderBuilder, Trim};
 
 use super::columns::{Columns, Role};
+use super::dialect::{Decimal, TableText, has_decimal_comma};
+use super::encoding::decoded;
 use super::fields::{Context, number, text};
+use super::missing::{self, is_missing};
+use super::names::listed;
 use super::part::Part;
 use super::recordings::{RecordingRows, label_kind};
-use super::{DataError, LabelKind, Request};
+use super::{DataError, LabelKind, Missing, Request};
 
 /// Rows looked at before deciding what each column is.
 const SAMPLE: usize = 1000;
@@ -29,21 +35,25 @@ pub(crate) struct CsvTable {
 pub(crate) fn read(file: &str, bytes: &[u8], context: Context) -> Result<Part, DataError> {
     let table = table(file, bytes, context)?;
     let (kind, note) = label_kind(&[&table.rows], context.request);
+    let missing = missing::note(&table.missing(), context.request.data.missing);
     let mut part = table.into_part(context.request, kind)?;
+    part.notes.extend(missing);
     part.notes.extend(note);
     Ok(part)
 }
 
 /// Parses one file.
 pub(crate) fn table(file: &str, bytes: &[u8], context: Context) -> Result<CsvTable, DataError> {
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let separator = separator(bytes);
-    let sample = sample(file, bytes, separator)?;
+    let (decoded, note) = decoded(file, bytes, context.request.data.encoding)?;
+    let mut text = TableText::of(decoded, &context.request.data)?;
+    text.notes.splice(..0, note);
+    let sample = sample(file, &text)?;
     let Some(first) = sample.first() else {
         let hint = "at least one row was expected".into();
         return Err(DataError::Empty { file: file.into(), hint });
     };
-    let columns = Columns::decide(file, first, &sample, context)?;
+    let mut columns = Columns::decide(file, first, &sample, context)?;
+    columns.notes.splice(..0, text.notes.drain(..));
     let (request, dim) = (context.request, columns.features.len());
     let as_the_model = request.data.timesteps.is_none()
         && request.expect.as_ref().is_some_and(|expect| {
@@ -57,7 +67,10 @@ pub(crate) fn table(file: &str, bytes: &[u8], context: Context) -> Result<CsvTab
     if let Some(time) = columns.time.as_ref().filter(|_| !steps) {
         return Err(DataError::UnassignedRows { file: file.into(), time: time.clone() });
     }
-    let mut rows = parse(file, bytes, separator, &columns)?;
+    if !steps && request.data.chosen_columns().is_empty() && request.data.timesteps.is_none() {
+        columns.take_channels();
+    }
+    let mut rows = parse(file, &text, &columns, request.data.missing)?;
     if rows.lines.is_empty() {
         let hint = "only a header, no rows".into();
         return Err(DataError::Empty { file: file.into(), hint });
@@ -66,24 +79,54 @@ pub(crate) fn table(file: &str, bytes: &[u8], context: Context) -> Result<CsvTab
     Ok(CsvTable { file: file.into(), rows, columns, steps })
 }
 
+/// The names of the features in the first lines of a file whose rows are time steps; `None` if it has
+/// no header or cannot be understood.
+pub(crate) fn features_in(file: &str, head: &[u8], context: Context) -> Option<Vec<String>> {
+    let (decoded, _) = decoded(file, head, context.request.data.encoding).ok()?;
+    let text = TableText::of(decoded, &context.request.data).ok()?;
+    let sample = sample(file, &text).ok()?;
+    let columns = Columns::decide(file, sample.first()?, &sample, context).ok()?;
+    columns.has_header.then(|| columns.features.iter().map(|&i| columns.names[i].clone()).collect())
+}
+
 impl CsvTable {
+    /// How many values of each feature are missing.
+    pub fn missing(&self) -> BTreeMap<String, usize> {
+        let counts = self.columns.features.iter().zip(&self.rows.missing);
+        let counts = counts.filter(|(_, count)| **count > 0);
+        counts.map(|(&i, &count)| (self.columns.names[i].clone(), count)).collect()
+    }
+
     /// The names of the features, where the header names them and rows are time steps.
     pub fn features(&self) -> Option<Vec<String>> {
         let names = || self.columns.features.iter().map(|&i| self.columns.names[i].clone()).collect();
-        (self.steps && self.columns.has_header).then(names)
+        match &self.columns.channels {
+            Some(channels) => Some(channels.clone()),
+            None => (self.steps && self.columns.has_header).then(names),
+        }
     }
 
     /// Joins and cuts the rows.
     pub fn into_part(mut self, request: &Request, kind: LabelKind) -> Result<Part, DataError> {
         let (features, file) = (self.features(), self.file);
         let mut notes = std::mem::take(&mut self.columns.notes);
+        let names: Vec<&str> =
+            self.columns.features.iter().map(|&i| self.columns.names[i].as_str()).collect();
         let mut part = if self.steps {
-            self.rows.into_recordings(&file, request, kind)?
+            self.rows.into_recordings(&file, &names, request, kind)?
         } else {
             let width = self.columns.features.len();
-            notes.push(format!(
-                "each row is one sequence of {width} steps; for rows as time steps use `id-col` or `window`"
-            ));
+            let dim = self.columns.channels.as_ref().map_or(1, Vec::len);
+            notes.push(match &self.columns.channels {
+                Some(channels) => format!(
+                    "each row is one sequence of {} steps of {dim} channels ({}), as the names of its columns tell",
+                    width / dim,
+                    listed(channels)
+                ),
+                None => format!(
+                    "each row is one sequence of {width} steps; for rows as time steps use `id-col` or `window`"
+                ),
+            });
             if let Some(expect) = &request.expect
                 && expect.steps > 0
                 && expect.dim * expect.steps != width
@@ -93,25 +136,12 @@ impl CsvTable {
                     "the model was trained on sequences of up to {steps} values, here are {width}"
                 ));
             }
-            self.rows.into_sequences(&file)
+            self.rows.into_sequences(&file, dim, request.data.missing)?
         };
         part.features = features;
         part.notes.splice(..0, notes);
         Ok(part)
     }
-}
-
-/// The separator that stands in the first line: a semicolon or tab if there is one, else a comma.
-fn separator(bytes: &[u8]) -> u8 {
-    let line = bytes.split(|&b| b == b'\n').find(|l| !l.trim_ascii().is_empty()).unwrap_or(b"");
-    let outside_quotes = |wanted: u8| {
-        let mut quoted = false;
-        line.iter().any(|&b| {
-            quoted ^= b == b'"';
-            !quoted && b == wanted
-        })
-    };
-    *b";\t".iter().find(|&&s| outside_quotes(s)).unwrap_or(&b',')
 }
 
 fn reader(bytes: &[u8], separator: u8) -> csv::Reader<&[u8]> {
@@ -128,21 +158,72 @@ fn corrupt(file: &str, error: &csv::Error) -> DataError {
     DataError::Corrupt { file: file.into(), place, problem: error.to_string() }
 }
 
-fn sample(file: &str, bytes: &[u8], separator: u8) -> Result<Vec<ByteRecord>, DataError> {
-    let records = reader(bytes, separator).into_byte_records();
-    records.take(SAMPLE).map(|r| r.map_err(|e| corrupt(file, &e))).collect()
+fn sample(file: &str, text: &TableText) -> Result<Vec<ByteRecord>, DataError> {
+    let records = reader(&text.bytes, text.separator).into_byte_records().take(SAMPLE);
+    records
+        .map(|r| r.map_err(|e| corrupt(file, &e)).map(|record| with_points(record, text.decimal)))
+        .collect()
+}
+
+/// The record with a point in numbers that have a decimal comma. With a decimal comma, a point is
+/// no part of a number.
+fn with_points(record: ByteRecord, decimal: Decimal) -> ByteRecord {
+    if decimal == Decimal::Point || !record.iter().any(has_decimal_comma) {
+        return record;
+    }
+    let mut changed = ByteRecord::with_capacity(record.as_slice().len(), record.len());
+    for cell in &record {
+        match has_decimal_comma(cell) {
+            true => changed
+                .push_field(&cell.iter().map(|&b| if b == b',' { b'.' } else { b }).collect::<Vec<u8>>()),
+            false => changed.push_field(cell),
+        }
+    }
+    changed.set_position(record.position().cloned());
+    changed
+}
+
+/// Counts lines up to the records of a file, whichever way its lines end.
+struct LineCounter<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    line: u64,
+}
+
+impl LineCounter<'_> {
+    /// The line of the record that a reader finds from `byte` on. Records come in order.
+    fn line_from(&mut self, byte: u64) -> u64 {
+        let byte = usize::try_from(byte).unwrap_or(usize::MAX);
+        while let Some(&b) = self.bytes.get(self.at) {
+            // Line ends before a record are not part of it.
+            if self.at >= byte && !matches!(b, b'\n' | b'\r') {
+                break;
+            }
+            self.at += 1;
+            let ends_line = b == b'\n' || (b == b'\r' && self.bytes.get(self.at) != Some(&b'\n'));
+            self.line += u64::from(ends_line);
+        }
+        self.line
+    }
 }
 
 /// Parses every row.
-fn parse(file: &str, bytes: &[u8], separator: u8, columns: &Columns) -> Result<RecordingRows, DataError> {
+fn parse(
+    file: &str,
+    text: &TableText,
+    columns: &Columns,
+    missing: Missing,
+) -> Result<RecordingRows, DataError> {
     let find = |role| columns.roles.iter().position(|&r| r == role);
     let (label, group, id) = (find(Role::Label), find(Role::Group), find(Role::Id));
     let mut rows = RecordingRows::new(columns.features.len());
-    let mut reader = reader(bytes, separator);
+    let mut reader = reader(&text.bytes, text.separator);
     let mut record = ByteRecord::new();
     let mut first = true;
+    let mut lines = LineCounter { bytes: &text.bytes, at: 0, line: text.lines_before + 1 };
     while reader.read_byte_record(&mut record).map_err(|e| corrupt(file, &e))? {
-        let line = record.position().map_or(0, csv::Position::line);
+        let line = lines.line_from(record.position().map_or(0, csv::Position::byte));
+        record = with_points(record, text.decimal);
         let (expected, found) = (columns.names.len(), record.len());
         if found != expected {
             return Err(DataError::Ragged { file: file.into(), line, expected, found });
@@ -150,9 +231,15 @@ fn parse(file: &str, bytes: &[u8], separator: u8, columns: &Columns) -> Result<R
         if std::mem::take(&mut first) && columns.has_header {
             continue;
         }
-        for &i in &columns.features {
-            let value = number(&record[i]).filter(|v| v.is_finite());
-            rows.values.push(value.ok_or_else(|| bad_cell(file, line, &columns.names[i], &record[i]))?);
+        for (feature, &i) in columns.features.iter().enumerate() {
+            let value = match number(&record[i]).filter(|v| v.is_finite()) {
+                None if missing != Missing::Error && is_missing(&record[i]) => {
+                    rows.missing[feature] += 1;
+                    f32::NAN
+                }
+                value => value.ok_or_else(|| bad_cell(file, line, &columns.names[i], &record[i]))?,
+            };
+            rows.values.push(value);
         }
         for (column, names, what) in [
             (label, &mut rows.labels, "label"),
@@ -173,9 +260,15 @@ fn parse(file: &str, bytes: &[u8], separator: u8, columns: &Columns) -> Result<R
 
 fn bad_cell(file: &str, line: u64, column: &str, cell: &[u8]) -> DataError {
     let (file, value) = (file.to_string(), text(cell));
-    if cell.is_empty() || number(cell).is_some() {
+    if is_missing(cell) || number(cell).is_some() {
         let value = if value.is_empty() { "(empty)".into() } else { value };
-        DataError::NotFinite { file, place: format!("line {line}, column '{column}'"), value }
+        let advice = match is_missing(cell) {
+            true => {
+                "fill it in, or see `missing`, which drops, holds or interpolates such values (or leave the column out with `drop`)"
+            }
+            false => "correct it or remove the row (or leave the column out with `drop`)",
+        };
+        DataError::NotFinite { file, place: format!("line {line}, column '{column}'"), value, advice }
     } else {
         DataError::NotANumber { file, line, column: format!("'{column}'"), value }
     }

@@ -48,6 +48,8 @@ pub struct Examples {
     /// The recording that each was cut from, if there are windows. Windows of one recording overlap
     /// or touch, so no split separates them.
     pub recording: Option<Vec<u32>>,
+    /// First step of each in its recording, and the step after its last, if windows were cut.
+    pub span: Option<Vec<[u32; 2]>>,
     /// What the source calls each, where it has ids or file names.
     pub ids: Option<Vec<String>>,
 }
@@ -55,7 +57,7 @@ pub struct Examples {
 impl Examples {
     /// Sequences and their labels, without groups.
     pub fn new(x: Sequences, y: Labels) -> Self {
-        Self { x, y, group: None, recording: None, ids: None }
+        Self { x, y, group: None, recording: None, span: None, ids: None }
     }
 
     /// The examples at `indices`, in that order.
@@ -77,6 +79,7 @@ impl Examples {
             y,
             group: numbers(&self.group),
             recording: numbers(&self.recording),
+            span: self.span.as_ref().map(|span| rows().map(|i| span[i]).collect()),
             ids: self.ids.as_ref().map(|ids| rows().map(|i| ids[i].clone()).collect()),
         }
     }

@@ -95,6 +95,34 @@ pub enum DataError {
         /// What is in it instead.
         found: String,
     },
+    /// A file of a format that is not read, although a line of Python converts it.
+    #[error("{file}: .{ending} files are not read; convert it with Python: {convert}")]
+    NotRead {
+        /// The file.
+        file: String,
+        /// How its name ends.
+        ending: String,
+        /// The line of Python.
+        convert: String,
+    },
+    /// A single file of a format that is not known.
+    #[error(
+        "{file}: the ending of its name tells no format that is read; .csv, .tsv, .npz, .npy, .ts and IDX files are, also inside .gz, .xz, .tar and .zip, and folders of .wav and .flac files"
+    )]
+    UnknownFormat {
+        /// The file.
+        file: String,
+    },
+    /// Several columns of text that nothing says the purpose of.
+    #[error(
+        "{file}: the columns {columns} hold text, not numbers; leave them out with `drop`, or name them with `label-col`, `id-col` or `group-col`"
+    )]
+    TextColumns {
+        /// The file.
+        file: String,
+        /// The columns.
+        columns: String,
+    },
     /// A folder or archive with several files that could be meant.
     #[error("{file}: several {what}; name one of {names}")]
     SeveralFiles {
@@ -160,9 +188,7 @@ pub enum DataError {
         value: String,
     },
     /// A missing, infinite or undefined value.
-    #[error(
-        "{file}, {place}: value {value} is not finite; fill it in or remove the row (or leave the column out with `drop`)"
-    )]
+    #[error("{file}, {place}: {}; {advice}", not_finite(value))]
     NotFinite {
         /// The file.
         file: String,
@@ -170,6 +196,22 @@ pub enum DataError {
         place: String,
         /// What stands there.
         value: String,
+        /// What to try.
+        advice: &'static str,
+    },
+    /// A feature that has no value at all in a sequence, so that nothing can be filled in.
+    #[error(
+        "{file}, {place}: every value of {feature} is missing, so `missing = {missing}` has nothing to fill in; leave the sequence or the feature out"
+    )]
+    AllMissing {
+        /// The file.
+        file: String,
+        /// The sequence.
+        place: String,
+        /// The feature.
+        feature: String,
+        /// How missing values are filled in.
+        missing: super::Missing,
     },
     /// A named column that is not there.
     #[error("{file}: there is no column '{column}'; columns: {known}")]
@@ -330,6 +372,9 @@ pub enum DataError {
     /// A split that cannot be made.
     #[error("cannot split off a validation part: {0}")]
     Split(#[from] super::split_problem::SplitProblem),
+    /// A test part that cannot be split off.
+    #[error("cannot split off a test part: {0}")]
+    TestSplit(super::split_problem::SplitProblem),
     /// A setting that needs another one.
     #[error("`{key} = {value}` needs `{needs}`")]
     Needs {
@@ -350,8 +395,8 @@ pub enum DataError {
         /// The data.
         file: String,
     },
-    /// A setting about the columns of a table for data that has none.
-    #[error("`{key} = {value}` names a column of a CSV file, and {file} has no columns; leave it out")]
+    /// A setting about CSV files for data that is none.
+    #[error("`{key} = {value}` is for CSV files, and {file} is not one; leave it out")]
     NotATable {
         /// The key.
         key: &'static str,
@@ -379,6 +424,15 @@ pub enum DataError {
         /// What is wrong with its value.
         problem: String,
     },
+}
+
+fn not_finite(value: &str) -> String {
+    match value.parse::<f64>() {
+        Ok(number) if number.is_finite() => {
+            format!("value {value} is larger than 32-bit floating-point numbers can be")
+        }
+        _ => format!("value {value} is not finite"),
+    }
 }
 
 fn missing_set(name: &str, folder: Option<&Path>) -> String {

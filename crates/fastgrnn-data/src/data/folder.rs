@@ -1,24 +1,27 @@
 //! Folders of tables: one sub-folder a class, or recordings side by side.
 //!
 //! Each file is a recording whose rows are time steps. Where every file lies in a folder of its
-//! own kind, that folder's name is the class; otherwise the label is a column. `train` and `test`
-//! folders around them make two parts.
+//! own kind, that folder's name is the class; otherwise the label is a column. Folders
+//! `train`, `val` and `test` around them make parts.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use super::archive::Tree;
 use super::fields::Context;
+use super::name_pattern::Patterns;
 use super::names::listed;
 use super::part::Part;
 use super::parts::{Parts, request_for_test_part};
 use super::recordings::label_kind;
-use super::{DataError, Request, csv};
+use super::speech::Split;
+use super::{DataError, Request, csv, missing};
 
 /// A table in a folder: where it is, and the class its folder names.
 struct FolderTable {
     index: usize,
     class: Option<String>,
-    is_test: bool,
+    group: Option<String>,
+    part: Split,
 }
 
 /// Tables in class folders (under `train` and `test` or not), or recordings side by side.
@@ -36,25 +39,33 @@ pub(crate) fn read(
         depth += 1;
     }
     let part_of = |path: &[&str]| match path.get(depth)?.to_ascii_lowercase().as_str() {
-        "train" | "training" if path.len() > depth + 1 => Some(false),
-        "test" | "testing" if path.len() > depth + 1 => Some(true),
+        _ if path.len() < depth + 2 => None,
+        "train" | "training" => Some(Split::Train),
+        "val" | "valid" | "validation" | "dev" => Some(Split::Validation),
+        "test" | "testing" => Some(Split::Test),
         _ => None,
     };
     let has_parts = paths.iter().all(|path| part_of(path).is_some());
     let inner = depth + usize::from(has_parts);
-    let has_classes = paths.iter().all(|path| path.len() == inner + 2);
+    let patterns = Patterns::of(request)?;
+    let nested = Nested::of(&paths, inner).filter(|_| patterns.label.is_none());
+    let has_classes = nested.is_none() && paths.iter().all(|path| path.len() == inner + 2);
     let flat = paths.iter().all(|path| path.len() == inner + 1);
-    if !has_classes && !flat {
+    if !has_classes && !flat && nested.is_none() && patterns.label.is_none() {
         let beside = paths.iter().find(|path| part_of(path).is_none()).map(|path| path[depth]);
         let problem = match beside {
             Some(other) if paths.iter().any(|path| part_of(path).is_some()) => format!(
-                "'{other}' lies beside the folders train and test, and only these are read; move it into train, or out of the way"
+                "'{other}' lies beside the folders train, val and test, and only these are read; move it into train, or out of the way"
             ),
             _ => {
                 let names: Vec<String> = files.iter().map(|&i| tree.files[i].name.clone()).collect();
                 let listed = listed(&names);
+                let why = match paths.iter().all(|path| path.len() == paths[0].len()) {
+                    true => "its folders do not tell which of their names are classes",
+                    false => "its files lie at different depths",
+                };
                 format!(
-                    "its files lie at different depths; put each into a folder named after its class ({listed})"
+                    "{why}; put each file into a folder named after its class, or give `label-from` ({listed})"
                 )
             }
         };
@@ -65,14 +76,67 @@ pub(crate) fn read(
     }
     let mut tables = Vec::new();
     for (path, &index) in paths.iter().zip(files) {
-        let class = has_classes.then(|| path[inner].to_string());
-        tables.push(FolderTable { index, class, is_test: has_parts && part_of(path) == Some(true) });
+        let name = tree.files[index].name.as_str();
+        let class = match (&patterns.label, &nested) {
+            (Some(pattern), _) => Some(pattern.find(name)?),
+            (None, Some(nested)) => Some(path[nested.class].to_string()),
+            (None, None) => has_classes.then(|| path[inner].to_string()),
+        };
+        let group = match (&patterns.group, &nested) {
+            (Some(pattern), _) => Some(pattern.find(name)?),
+            (None, nested) => nested.as_ref().map(|nested| path[nested.group].to_string()),
+        };
+        tables.push(FolderTable {
+            index,
+            class,
+            group,
+            part: part_of(path).filter(|_| has_parts).unwrap_or(Split::Train),
+        });
     }
-    let (test, train): (Vec<FolderTable>, Vec<FolderTable>) = tables.into_iter().partition(|t| t.is_test);
-    let train = join(tree, &train, request, labelled)?;
+    let note = nested.map(|nested| nested.note(&paths));
+    let of = |part: Split| tables.iter().filter(|table| table.part == part).collect::<Vec<_>>();
+    let train = join(tree, &of(Split::Train), request, labelled)?;
     let like = train.as_ref().map_or_else(|| request.clone(), |train| request_for_test_part(request, train));
-    let test = join(tree, &test, &like, labelled)?;
-    Ok(Parts { train, test })
+    let validation = join(tree, &of(Split::Validation), &like, labelled)?;
+    let test = join(tree, &of(Split::Test), &like, labelled)?;
+    let mut parts = Parts { train, validation, test };
+    note.into_iter().for_each(|note| parts.note(note));
+    Ok(parts)
+}
+
+/// Files in folders of two levels, of which one is the class and the other the group.
+struct Nested {
+    class: usize,
+    group: usize,
+}
+
+impl Nested {
+    /// The levels at `inner` and below it, if all files lie there and one of them counts, such as
+    /// `S01, S02, …`: that one is the group.
+    fn of(paths: &[Vec<&str>], inner: usize) -> Option<Self> {
+        if !paths.iter().all(|path| path.len() == inner + 3) {
+            return None;
+        }
+        match (counts(paths, inner), counts(paths, inner + 1)) {
+            (true, false) => Some(Self { class: inner + 1, group: inner }),
+            (false, true) => Some(Self { class: inner, group: inner + 1 }),
+            _ => None,
+        }
+    }
+
+    fn note(&self, paths: &[Vec<&str>]) -> String {
+        format!(
+            "folders such as '{}' were taken as classes, and those such as '{}' as groups; see `label-from` and `group-from`",
+            paths[0][self.class], paths[0][self.group]
+        )
+    }
+}
+
+/// Whether the names of a level are one word with different numbers.
+fn counts(paths: &[Vec<&str>], level: usize) -> bool {
+    let stem = |path: &Vec<&str>| path[level].trim_end_matches(|c: char| c.is_ascii_digit()).len();
+    let first = &paths[0][level][..stem(&paths[0])];
+    paths.iter().all(|path| stem(path) < path[level].len() && &path[level][..stem(path)] == first)
 }
 
 /// Refuses a class folder in which no table lies: its class would vanish from the data in silence.
@@ -111,19 +175,69 @@ fn refuse_lost_classes(
     Ok(())
 }
 
+/// The features that all tables have, in the order of the first, and what to tell about the others;
+/// `None` if all have the same.
+fn shared_features(
+    tree: &Tree,
+    tables: &[&FolderTable],
+    request: &Request,
+    labelled: bool,
+) -> Result<Option<(Vec<String>, String)>, DataError> {
+    let mut first: Option<Vec<String>> = None;
+    // In how many files each feature is.
+    let mut files: BTreeMap<String, usize> = BTreeMap::new();
+    for table in tables {
+        let class = table.class.as_deref().filter(|_| labelled);
+        let context = Context { request, labelled, class, steps: true };
+        let name = &tree.files[table.index].name;
+        let Some(features) = csv::features_in(name, &tree.head(table.index), context) else {
+            return Ok(None);
+        };
+        for feature in &features {
+            *files.entry(feature.clone()).or_insert(0) += 1;
+        }
+        first.get_or_insert(features);
+    }
+    let (first, all) = (first.unwrap_or_default(), tables.len());
+    if files.values().all(|&count| count == all) {
+        return Ok(None);
+    }
+    let lacking = files.iter().filter(|(_, count)| **count < all);
+    let lacking: Vec<String> =
+        lacking.map(|(name, count)| format!("'{name}' (not in {})", all - count)).collect();
+    let shared: Vec<String> = first.into_iter().filter(|name| files[name] == all).collect();
+    if shared.is_empty() {
+        let problem =
+            format!("its {all} files have no feature column that all of them share: {}", listed(&lacking));
+        return Err(DataError::Unsupported { file: tree.name.clone(), problem });
+    }
+    let note = format!("columns that not all {all} files have were left out: {}", listed(&lacking));
+    Ok(Some((shared, note)))
+}
+
 /// Reads tables one after the other into one part; each is at least one recording of its own.
 fn join(
     tree: &mut Tree,
-    tables: &[FolderTable],
+    tables: &[&FolderTable],
     request: &Request,
     labelled: bool,
 ) -> Result<Option<Part>, DataError> {
     let mut request = request.clone();
     let mut parsed = Vec::new();
+    let mut shared_note = None;
+    if request.data.chosen_columns().is_empty()
+        && request.expect.is_none()
+        && let Some((features, note)) = shared_features(tree, tables, &request, labelled)?
+    {
+        request.data.columns = Some(features);
+        request.inherited.columns = true;
+        shared_note = Some(note);
+    }
     for table in tables {
         let name = tree.files[table.index].name.clone();
         let bytes = tree.read(table.index)?;
         let class = table.class.as_deref().filter(|_| labelled);
+        let group = table.group.clone();
         let table = csv::table(&name, &bytes, Context { request: &request, labelled, class, steps: true })?;
         if parsed.is_empty()
             && let Some(features) = table.features()
@@ -131,15 +245,22 @@ fn join(
             request.data.columns = Some(features);
             request.inherited.columns = true;
         }
-        parsed.push((name, table));
+        parsed.push((name, group, table));
     }
-    let rows: Vec<_> = parsed.iter().map(|(_, table)| &table.rows).collect();
+    let rows: Vec<_> = parsed.iter().map(|(_, _, table)| &table.rows).collect();
     let (kind, note) = label_kind(&rows, &request);
+    let mut missing = BTreeMap::new();
+    for (name, count) in parsed.iter().flat_map(|(_, _, table)| table.missing()) {
+        *missing.entry(name).or_insert(0) += count;
+    }
     let mut joined: Option<Part> = None;
-    for (name, table) in parsed {
+    for (name, group, table) in parsed {
         let mut part = table.into_part(&request, kind)?;
         if !labelled {
             part.group = None;
+        }
+        if let Some(group) = group.filter(|_| labelled) {
+            part.group = Some(vec![group; part.x.len()]);
         }
         part.ids = Some(match part.ids {
             Some(ids) => ids.into_iter().map(|id| format!("{name}:{id}")).collect(),
@@ -156,6 +277,8 @@ fn join(
     }
     if let Some(joined) = &mut joined {
         joined.file = tree.name.clone();
+        joined.notes.extend(shared_note);
+        joined.notes.extend(missing::note(&missing, request.data.missing));
         joined.notes.extend(note);
     }
     Ok(joined)

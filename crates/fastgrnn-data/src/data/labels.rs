@@ -1,12 +1,13 @@
 //! Understanding labels: which are classes, which are values, and what the classes are called.
 //!
 //! One rule serves all formats. Text is a class; so are whole numbers if few are distinct; other
-//! numbers are values. Classes are in numeric order if all are numbers, else in the order of text.
-//! A test part's labels are held to the training part's.
+//! numbers are values. A class is called what stands in the file: `007` and `7` are two classes.
+//! Classes are in numeric order if all are numbers, else in the order of text. A test part's labels
+//! are held to the training part's.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
-use super::names::listed;
+use super::names::{listed, number_text};
 use super::part::{Part, RawLabels};
 use super::{DataError, LabelKind, Labels};
 
@@ -70,12 +71,20 @@ pub(crate) fn labels(
             example: names[0].clone(),
         });
     }
-    let index = indices(&text, &names).map_err(|i| DataError::LabelOutOfRange {
+    let (index, respelled) = indices(&text, &names).map_err(|i| DataError::LabelOutOfRange {
         file: file.into(),
         place: format!("sequence {i}"),
         label: text[i].clone(),
         known: listed(&names),
     })?;
+    notes.extend(respelled.map(|(label, class)| {
+        format!("{file}: label '{label}' was taken for the class '{class}', the same number")
+    }));
+    if declared.is_none() {
+        notes.extend(equal_numbers(&names).map(|(a, b)| {
+            format!("{file}: the labels '{a}' and '{b}' are the same number, but two classes, because they are written differently")
+        }));
+    }
     let mut members = vec![0usize; names.len()];
     index.iter().for_each(|&c| members[c as usize] += 1);
     match members.iter().position(|&n| n == 0) {
@@ -107,7 +116,12 @@ pub(crate) fn from_one_hot(part: &mut Part, kind: LabelKind) {
 }
 
 /// Understands the labels of a test part as those of the training part were.
-pub(crate) fn labels_like(test: &Part, like: &Labels, train_file: &str) -> Result<Labels, DataError> {
+pub(crate) fn labels_like(
+    test: &Part,
+    like: &Labels,
+    train_file: &str,
+    notes: &mut Vec<String>,
+) -> Result<Labels, DataError> {
     match (like, &test.y) {
         (Labels::Class { names, .. }, RawLabels::None) if test.x.is_empty() => {
             Ok(Labels::Class { index: Vec::new(), names: names.clone() })
@@ -120,8 +134,8 @@ pub(crate) fn labels_like(test: &Part, like: &Labels, train_file: &str) -> Resul
             hint: "a test set needs a label for every sequence".into(),
         }),
         (Labels::Class { names, .. }, raw) => {
-            let text = class_text(&test.file, raw)?;
-            let index = indices(&text, names).map_err(|i| DataError::UnseenLabel {
+            let text = class_text(test.labels_in(), raw)?;
+            let (index, respelled) = indices(&text, names).map_err(|i| DataError::UnseenLabel {
                 file: test.file.clone(),
                 place: match &test.ids {
                     Some(ids) => format!("sequence {i} ('{}')", ids[i]),
@@ -130,12 +144,20 @@ pub(crate) fn labels_like(test: &Part, like: &Labels, train_file: &str) -> Resul
                 label: text[i].clone(),
                 known: listed(names),
             })?;
+            notes.extend(respelled.map(|(label, class)| {
+                format!(
+                    "{}: label '{label}' was taken for the class '{class}' of {train_file}, the same number",
+                    test.file
+                )
+            }));
             Ok(Labels::Class { index, names: names.clone() })
         }
         (Labels::Value { width, .. }, raw) => {
             let (found, values) = match raw {
                 RawLabels::Number { width, values } => (*width, values.clone()),
-                RawLabels::Text(text) => (1, parse_all(text).ok_or_else(|| not_numbers(&test.file, raw))?),
+                RawLabels::Text(text) => {
+                    (1, parse_all(text).ok_or_else(|| not_numbers(test.labels_in(), raw))?)
+                }
                 RawLabels::None => (0, Vec::new()),
             };
             if found != *width {
@@ -144,7 +166,7 @@ pub(crate) fn labels_like(test: &Part, like: &Labels, train_file: &str) -> Resul
                     problem: format!("{found} target values a sequence, but {width} in {train_file}"),
                 });
             }
-            check_finite(&test.file, &values)?;
+            check_finite(test.labels_in(), &values)?;
             let values = values.into_iter().map(|v| v as f32).collect();
             Ok(Labels::Value { width: *width, values })
         }
@@ -157,6 +179,7 @@ fn check_finite(file: &str, values: &[f64]) -> Result<(), DataError> {
             file: file.into(),
             place: format!("label {i}"),
             value: values[i].to_string(),
+            advice: "correct it, or leave the sequence out",
         }),
         None => Ok(()),
     }
@@ -194,13 +217,11 @@ fn few_integers(file: &str, values: &[f64], notes: &mut Vec<String>) -> bool {
     few
 }
 
-/// Labels as class names; a whole number has one spelling, so that `1.0` and `1` are one class.
+/// Labels as class names: text as it stands in the file, numbers without needless digits.
 fn class_text(file: &str, raw: &RawLabels) -> Result<Vec<String>, DataError> {
     match raw {
-        RawLabels::Text(text) => Ok(text.iter().map(|t| canonical(t.trim())).collect()),
-        RawLabels::Number { width: 1, values } => {
-            Ok(values.iter().map(|v| canonical(&v.to_string())).collect())
-        }
+        RawLabels::Text(text) => Ok(text.iter().map(|t| t.trim().to_string()).collect()),
+        RawLabels::Number { width: 1, values } => Ok(values.iter().copied().map(number_text).collect()),
         RawLabels::Number { width, .. } => Err(DataError::Unsupported {
             file: file.into(),
             problem: format!("{width} labels a sequence are not one class"),
@@ -209,12 +230,24 @@ fn class_text(file: &str, raw: &RawLabels) -> Result<Vec<String>, DataError> {
     }
 }
 
-/// One spelling of a label.
-pub(crate) fn canonical(label: &str) -> String {
-    match label.parse::<f64>() {
-        Ok(v) if v.fract() == 0.0 && v.abs() < 1e15 => format!("{}", v as i64),
-        _ => label.into(),
-    }
+/// The class called `label`; if there is none, the only one that is the same number.
+pub(crate) fn find_class(label: &str, classes: &[String]) -> Option<usize> {
+    classes.iter().position(|name| name == label).or_else(|| same_number(label, classes))
+}
+
+/// The only class that is the same number as `label`.
+fn same_number(label: &str, classes: &[String]) -> Option<usize> {
+    let value: f64 = label.parse().ok()?;
+    let mut same = (0..classes.len()).filter(|&i| classes[i].parse() == Ok(value));
+    same.next().filter(|_| same.next().is_none())
+}
+
+/// Two classes that are the same number; `names` are sorted.
+fn equal_numbers(names: &[String]) -> Option<(&str, &str)> {
+    let mut numbers: Vec<(f64, &str)> =
+        names.iter().filter_map(|name| Some((name.parse().ok()?, name.as_str()))).collect();
+    numbers.sort_by(|a, b| a.0.total_cmp(&b.0));
+    numbers.windows(2).find(|pair| pair[0].0 == pair[1].0).map(|pair| (pair[0].1, pair[1].1))
 }
 
 fn sorted_names(text: &[String]) -> Vec<String> {
@@ -228,9 +261,24 @@ fn sorted_names(text: &[String]) -> Vec<String> {
     names
 }
 
-/// The index of each label among `names`, or the position of the first that is not there.
-fn indices(text: &[String], names: &[String]) -> Result<Vec<u32>, usize> {
-    let known: BTreeMap<&str, u32> =
+/// The index of each label among `names`, and the first that was found as the same number written
+/// differently, with its class; or the position of the first label that is not there.
+#[expect(clippy::type_complexity, reason = "used in this module only")]
+fn indices(text: &[String], names: &[String]) -> Result<(Vec<u32>, Option<(String, String)>), usize> {
+    let mut known: HashMap<&str, u32> =
         names.iter().enumerate().map(|(i, name)| (name.as_str(), i as u32)).collect();
-    text.iter().enumerate().map(|(i, label)| known.get(label.as_str()).copied().ok_or(i)).collect()
+    let (mut index, mut respelled) = (Vec::with_capacity(text.len()), None);
+    for (i, label) in text.iter().enumerate() {
+        let class = match known.get(label.as_str()) {
+            Some(&class) => class,
+            None => {
+                let class = same_number(label, names).ok_or(i)?;
+                respelled.get_or_insert_with(|| (label.clone(), names[class].clone()));
+                known.insert(label, class as u32);
+                class as u32
+            }
+        };
+        index.push(class);
+    }
+    Ok((index, respelled))
 }

@@ -1,5 +1,6 @@
 //! From a request to a data set: which files, which reader, which part is which.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::archive::{Tree, file_name};
@@ -10,8 +11,8 @@ use super::npz::Arrays;
 use super::part::{Part, RawLabels};
 use super::parts::{Parts, Purpose, request_for_test_part};
 use super::{
-    DataError, Dataset, Request, Sequences, Unlabelled, clips, csv, doctor, folder, idx, known, npy, npz,
-    random, ts,
+    DataError, Dataset, Missing, Request, Sequences, Unlabelled, clips, convert, csv, doctor, folder, idx,
+    known, npy, npz, random, test_split, ts,
 };
 use crate::audio::is_recording;
 
@@ -85,7 +86,10 @@ pub fn load_unlabelled(path: &Path, request: &Request) -> Result<Unlabelled, Dat
     if let Some(input) = path.to_str().and_then(|source| random::load_unlabelled(source, request)) {
         return input;
     }
-    let parts = read_at(path, request, Purpose::Unlabelled)?;
+    let mut parts = read_at(path, request, Purpose::Unlabelled)?;
+    if let (Some(train), Some(validation)) = (&mut parts.train, parts.validation.take()) {
+        train.append(validation)?;
+    }
     let number = |part: &mut Part, prefix: &str| {
         let count = part.x.len();
         let ids = part.ids.take().unwrap_or_else(|| (0..count).map(|i| i.to_string()).collect());
@@ -132,7 +136,8 @@ fn compare_features(part: &Part, request: &Request) -> Result<Option<String>, Da
 }
 
 /// Joins parts and the test set that the request names apart.
-fn finish(name: String, mut parts: Parts, request: &Request) -> Result<Dataset, DataError> {
+fn finish(name: String, parts: Parts, request: &Request) -> Result<Dataset, DataError> {
+    let mut parts = parts.with_validation_joined()?;
     let train = match (parts.train.take(), &parts.test) {
         (Some(train), _) => train.shaped(request)?,
         // A model can be evaluated on a test part alone.
@@ -162,6 +167,10 @@ fn finish(name: String, mut parts: Parts, request: &Request) -> Result<Dataset, 
     }
     let mut data = assemble(name, train, test, request)?;
     data.notes.extend(notes);
+    let inherits = request.expect.is_some() && data.test.is_some();
+    if let Some(share) = request.data.test_split.filter(|share| *share > 0.0 && !inherits) {
+        data = test_split::split_off(data, share, request.data.test_split_by, request.split_seed)?;
+    }
     // A model was trained: its data was examined then.
     if request.expect.is_none() {
         data.findings.extend(doctor::examine(&data));
@@ -229,6 +238,12 @@ fn leave_out_texts(tree: &mut Tree) {
 }
 
 fn nothing(name: &str, files: &[String]) -> DataError {
+    if let Some(advice) = files.iter().find_map(|file| convert::advice(file)) {
+        return advice;
+    }
+    if matches!(files, [file] if file == name) {
+        return DataError::UnknownFormat { file: name.into() };
+    }
     let found = if files.is_empty() { "nothing".into() } else { listed(files) };
     DataError::NoDataFile { file: name.into(), found }
 }
@@ -237,10 +252,8 @@ fn nothing(name: &str, files: &[String]) -> DataError {
 fn read(mut tree: Tree, request: &Request, labelled: bool) -> Result<Parts, DataError> {
     leave_out_texts(&mut tree);
     let mut parts = read_layout(&mut tree, request, labelled)?;
-    if !tree.skipped.is_empty()
-        && let Some(part) = parts.train.as_mut().or(parts.test.as_mut())
-    {
-        part.notes.push(format!("not read: {}", listed(&tree.skipped)));
+    if !tree.skipped.is_empty() {
+        parts.note(format!("not read: {}", listed(&tree.skipped)));
     }
     Ok(parts)
 }
@@ -259,16 +272,22 @@ fn read_layout(tree: &mut Tree, request: &Request, labelled: bool) -> Result<Par
     }
     if !of(FileFormat::Idx).is_empty() {
         request.check_no_columns(&tree.name)?;
+        request.check_no_patterns(&tree.name)?;
+        skip_others(tree, &all, &of(FileFormat::Idx));
         return idx_pairs(tree, &of(FileFormat::Idx), labelled);
     }
     for format in [FileFormat::Ts, FileFormat::Npz, FileFormat::Csv] {
-        if let Some(parts) = train_and_test(tree, &of(format), request, labelled)? {
+        if let Some((parts, read)) = parts_by_name(tree, &of(format), request, labelled)? {
+            skip_others(tree, &all, &read);
             return Ok(parts);
         }
     }
     if !of(FileFormat::Npy).is_empty() {
         request.check_no_columns(&tree.name)?;
-        return npy_files(tree, &of(FileFormat::Npy));
+        request.check_no_patterns(&tree.name)?;
+        let npy = of(FileFormat::Npy);
+        skip_others(tree, &all, &npy);
+        return npy_files(tree, &npy, request.data.missing);
     }
     let tables = of(FileFormat::Csv);
     if tables.len() == all.len() {
@@ -282,13 +301,16 @@ fn read_layout(tree: &mut Tree, request: &Request, labelled: bool) -> Result<Par
 /// Reads one file of `tree`.
 fn single(tree: &mut Tree, index: usize, request: &Request, labelled: bool) -> Result<Parts, DataError> {
     let name = tree.files[index].name.clone();
+    request.check_no_patterns(&name)?;
     let bytes = tree.read(index)?;
     if format_of(&name) != Some(FileFormat::Csv) {
         request.check_no_columns(&name)?;
     }
     let train = match format_of(&name) {
-        Some(FileFormat::Npz) => return npz::read(&name, &bytes, request.data.size_limit),
-        Some(FileFormat::Ts) => ts::read(&name, &bytes, labelled)?,
+        Some(FileFormat::Npz) => {
+            return npz::read(&name, &bytes, request.data.size_limit, request.data.missing);
+        }
+        Some(FileFormat::Ts) => ts::read(&name, &bytes, labelled, request.data.missing)?,
         Some(FileFormat::Idx) => idx::part((&name, &bytes), None)?,
         Some(FileFormat::Npy) => {
             let array = npy::read(&name, &bytes)?;
@@ -308,7 +330,7 @@ fn single(tree: &mut Tree, index: usize, request: &Request, labelled: bool) -> R
         };
         return Err(DataError::NoLabels { file: name, hint: hint.into() });
     }
-    Ok(Parts { train: Some(train), test: None })
+    Ok(Parts { train: Some(train), ..Parts::default() })
 }
 
 /// Whether a file name says that it is the training or the test part.
@@ -318,16 +340,23 @@ fn says(name: &str, part: &str) -> bool {
     stem.strip_suffix(part).is_some_and(|rest| rest.is_empty() || rest.ends_with(['_', '-']))
 }
 
-fn train_and_test(
+/// The parts that names of files tell, such as `walk_TRAIN.csv`, and which files these are.
+fn parts_by_name(
     tree: &mut Tree,
     files: &[usize],
     request: &Request,
     labelled: bool,
-) -> Result<Option<Parts>, DataError> {
-    let saying =
-        |part| -> Vec<usize> { files.iter().copied().filter(|&i| says(&tree.files[i].name, part)).collect() };
-    let (train, test) = (saying("train"), saying("test"));
-    for (found, part) in [(&train, "training files"), (&test, "test files")] {
+) -> Result<Option<(Parts, Vec<usize>)>, DataError> {
+    let saying = |tree: &Tree, parts: &[&str]| -> Vec<usize> {
+        let says_one = |&i: &usize| parts.iter().any(|part| says(&tree.files[i].name, part));
+        files.iter().copied().filter(says_one).collect()
+    };
+    let named = [
+        (saying(tree, &["train"]), "training files"),
+        (saying(tree, &["val", "valid", "validation"]), "validation files"),
+        (saying(tree, &["test"]), "test files"),
+    ];
+    for (found, part) in &named {
         if found.len() > 1 {
             let names: Vec<String> = found.iter().map(|&i| tree.files[i].name.clone()).collect();
             return Err(DataError::SeveralFiles {
@@ -337,28 +366,44 @@ fn train_and_test(
             });
         }
     }
-    let Some(&train) = train.first() else { return Ok(None) };
-    let mut parts = single(tree, train, request, labelled)?;
-    if let (Some(&test), Some(train)) = (test.first(), &parts.train) {
-        let found = single(tree, test, &request_for_test_part(request, train), labelled)?;
-        parts.test = found.test.or(found.train);
+    let [(train, _), (validation, _), (test, _)] = &named;
+    let Some(&first) = train.first() else { return Ok(None) };
+    let mut parts = single(tree, first, request, labelled)?;
+    if let Some(train) = &parts.train {
+        let like = request_for_test_part(request, train);
+        let mut read = |found: &[usize]| -> Result<Option<Part>, DataError> {
+            let Some(&file) = found.first() else { return Ok(None) };
+            let found = single(tree, file, &like, labelled)?;
+            Ok(found.test.or(found.train))
+        };
+        let (validation, test) = (read(validation)?, read(test)?);
+        parts.validation = validation.or(parts.validation);
+        parts.test = test.or(parts.test);
     }
-    Ok(Some(parts))
+    Ok(Some((parts, [&train[..], validation, test].concat())))
 }
 
-fn npy_files(tree: &mut Tree, files: &[usize]) -> Result<Parts, DataError> {
-    let mut arrays = Arrays { file: tree.name.clone(), arrays: Default::default() };
+/// Remembers the files among `all` that are not `read`.
+fn skip_others(tree: &mut Tree, all: &[usize], read: &[usize]) {
+    let unread = all.iter().filter(|i| !read.contains(i)).map(|&i| tree.files[i].name.clone());
+    let unread: Vec<String> = unread.collect();
+    tree.skipped.extend(unread);
+    tree.skipped.sort();
+}
+
+fn npy_files(tree: &mut Tree, files: &[usize], missing: Missing) -> Result<Parts, DataError> {
+    let mut arrays = BTreeMap::new();
     for &i in files {
         let name = tree.files[i].name.to_lowercase();
         let key = name.rsplit('/').next().unwrap_or(&name).trim_end_matches(".npy").to_string();
-        arrays.arrays.insert(key, tree.read(i)?);
+        arrays.insert(key, tree.read(i)?);
     }
-    arrays.parts()
+    Arrays::new(&tree.name, arrays, missing).parts()
 }
 
 fn idx_pairs(tree: &mut Tree, files: &[usize], labelled: bool) -> Result<Parts, DataError> {
     let names: Vec<String> = tree.files.iter().map(|f| f.name.clone()).collect();
-    let mut parts = Parts { train: None, test: None };
+    let mut parts = Parts::default();
     for &i in files {
         let Some(labels_name) = idx::labels_name(&names[i]) else { continue };
         let labels = names.iter().position(|name| *name == labels_name);

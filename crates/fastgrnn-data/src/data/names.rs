@@ -1,4 +1,4 @@
-//! Lists of names in messages.
+//! Names in messages, and numbers as names.
 
 /// The first names of a list, for a message.
 pub(crate) fn listed(names: &[String]) -> String {
@@ -8,4 +8,9 @@ pub(crate) fn listed(names: &[String]) -> String {
         n if n > SHOWN => format!("{shown}, … ({n} in all)"),
         _ => shown,
     }
+}
+
+/// A number as a name: 1.0 is `1`, and -0.0 is `0`.
+pub(crate) fn number_text(value: f64) -> String {
+    (value + 0.0).to_string()
 }

@@ -43,7 +43,7 @@ pub(crate) fn read<'a>(file: &str, bytes: &'a [u8]) -> Result<Array<'a>, DataErr
     let descr = field("descr")?;
     let (big_endian, cell) = cell(descr.trim_matches(['\'', '"'])).ok_or_else(|| {
         let problem = match descr.contains('O') {
-            true => "Python objects are not read; save plain arrays, and sequences of unequal length end to end with their 'lengths'".into(),
+            true => "Python objects are not read; save text as y.astype(str), numbers as x.astype('float32'), and sequences of unequal length end to end with their `lengths`".into(),
             false => format!("cells of type {descr} are not read; use integers, floats or text"),
         };
         DataError::Unsupported { file: file.into(), problem }

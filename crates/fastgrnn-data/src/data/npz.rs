@@ -1,33 +1,57 @@
-//! NPZ, a zip of NPY arrays: `x_train, y_train, x_test, y_test`, or `x, y`, and optionally `group`.
+//! NPZ, a zip of NPY arrays: `x_train, y_train, x_val, y_val, x_test, y_test`, or `x, y`, and
+//! optionally `group`.
 //!
 //! Keys are read in any case. Sequences of unequal length stand end to end in an `x` of shape
 //! `[all steps, D]`, with their number of steps in `lengths`; `features` may name the D features,
 //! `classes` the classes in their order (then `y` holds names or indices), and `recording` says which
 //! recording a sequence was cut from: no split parts those of one.
-//! A folder of `.npy` files with these names reads the same.
+//! A folder of `.npy` files with these names reads the same. Arrays that are not read are named in a
+//! note.
 
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::array::Array;
-use super::labels::canonical;
+use super::labels::find_class;
+use super::missing;
+use super::names::{listed, number_text};
 use super::part::Part;
 use super::part::RawLabels;
 use super::parts::Parts;
-use super::{DataError, Sequences, npy};
+use super::{DataError, Missing, Sequences, npy};
+
+/// What may follow the name of an array of the validation part.
+const VALIDATION: [&str; 3] = ["_val", "_valid", "_validation"];
+
+/// Names of the array with the group of each sequence.
+const GROUPS: [&str; 5] = ["group", "groups", "subject", "subjects", "subject_id"];
 
 /// Arrays by key, and what to call the whole in messages.
 pub(crate) struct Arrays {
-    pub file: String,
-    pub arrays: BTreeMap<String, Vec<u8>>,
+    file: String,
+    arrays: BTreeMap<String, Vec<u8>>,
+    missing: Missing,
+    /// The keys that were looked at.
+    read: RefCell<BTreeSet<String>>,
 }
 
 impl Arrays {
-    /// The training and test parts among the arrays.
+    pub fn new(file: &str, arrays: BTreeMap<String, Vec<u8>>, missing: Missing) -> Self {
+        Self { file: file.into(), arrays, missing, read: RefCell::default() }
+    }
+
+    /// The training, validation and test parts among the arrays.
     pub fn parts(&self) -> Result<Parts, DataError> {
         let train = match self.part("_train")? {
             Some(part) => Some(part),
             None => self.part("")?,
         };
+        let mut validation = None;
+        for suffix in VALIDATION {
+            if validation.is_none() {
+                validation = self.part(suffix)?;
+            }
+        }
         let test = self.part("_test")?;
         if train.is_none() && test.is_none() {
             let keys: Vec<&str> = self.arrays.keys().map(String::as_str).collect();
@@ -39,18 +63,25 @@ impl Arrays {
                 ),
             });
         }
-        Ok(Parts { train, test })
+        let mut parts = Parts { train, validation, test };
+        let read = self.read.borrow();
+        let unread: Vec<String> = self.arrays.keys().filter(|key| !read.contains(*key)).cloned().collect();
+        if !unread.is_empty() {
+            parts.note(format!("arrays that were not read: {}", listed(&unread)));
+        }
+        Ok(parts)
     }
 
     fn array(&self, key: &str) -> Result<Option<Array<'_>>, DataError> {
+        self.read.borrow_mut().insert(key.into());
         let name = format!("{}: {key}", self.file);
         self.arrays.get(key).map(|bytes| npy::read(&name, bytes)).transpose()
     }
 
     fn part(&self, suffix: &str) -> Result<Option<Part>, DataError> {
         let Some(x) = self.array(&format!("x{suffix}"))? else { return Ok(None) };
-        let x = match self.array(&format!("lengths{suffix}"))? {
-            None => x.sequences()?,
+        let (x, filled) = match self.array(&format!("lengths{suffix}"))? {
+            None => x.filled_sequences(self.missing)?,
             Some(lengths) => self.cut(&x, &lengths.numbers()?)?,
         };
         let y = match self.array(&format!("y{suffix}"))? {
@@ -67,13 +98,17 @@ impl Arrays {
             }
         };
         let mut part = Part::new(format!("{}: x{suffix}", self.file), x, y);
-        let mut group = self.array(&format!("group{suffix}"))?;
-        if group.is_none() {
-            group = self.array(&format!("groups{suffix}"))?;
-        }
-        if let Some(group) = group {
-            self.check_rows("group", suffix, Some(group.shape.iter().product()), part.x.len())?;
-            part.group = Some(names_in(&group)?);
+        part.labels_in = Some(format!("{}: y{suffix}", self.file));
+        let counts = BTreeMap::from([(format!("x{suffix}"), filled)]);
+        part.notes.extend(missing::note(&counts, self.missing));
+        for name in GROUPS {
+            if let (None, Some(group)) = (&part.group, self.array(&format!("{name}{suffix}"))?) {
+                self.check_rows(name, suffix, Some(group.shape.iter().product()), part.x.len())?;
+                part.group = Some(names_in(&group)?);
+                if name != GROUPS[0] && name != GROUPS[1] {
+                    part.notes.push(format!("the array '{name}{suffix}' was taken as the group"));
+                }
+            }
         }
         if let Some(recording) = self.array(&format!("recording{suffix}"))? {
             self.check_rows("recording", suffix, Some(recording.shape.iter().product()), part.x.len())?;
@@ -81,7 +116,7 @@ impl Arrays {
         }
         if let Some(classes) = self.array("classes")? {
             let classes: Vec<String> =
-                names_in(&classes)?.iter().map(|name| canonical(name.trim())).collect();
+                names_in(&classes)?.iter().map(|name| name.trim().to_string()).collect();
             name_indices(&mut part, &classes);
             part.classes = Some(classes);
         }
@@ -112,7 +147,7 @@ impl Arrays {
     }
 
     /// Cuts `[all steps, D]` into sequences of the given lengths.
-    fn cut(&self, x: &Array, lengths: &[f64]) -> Result<Sequences, DataError> {
+    fn cut(&self, x: &Array, lengths: &[f64]) -> Result<(Sequences, usize), DataError> {
         let wrong = |problem: String| DataError::Corrupt {
             file: self.file.clone(),
             place: "lengths".into(),
@@ -121,7 +156,6 @@ impl Arrays {
         let [steps, dim] = x.shape[..] else {
             return Err(wrong(format!("need an x of shape [all steps, features], not {:?}", x.shape)));
         };
-        let values: Vec<f32> = x.numbers()?.into_iter().map(|v| v as f32).collect();
         let mut offsets = vec![0];
         let mut end = 0usize;
         for &length in lengths {
@@ -134,17 +168,11 @@ impl Arrays {
         if end != steps {
             return Err(wrong(format!("they add to {end}, but x has {steps} steps")));
         }
-        if let Some(i) = values.iter().position(|v| !v.is_finite()) {
-            let (row, feature) = (i / dim, i % dim);
-            let sequence = offsets.partition_point(|&start| start <= row) - 1;
-            let step = row - offsets[sequence];
-            return Err(DataError::NotFinite {
-                file: self.file.clone(),
-                place: format!("sequence {sequence}, step {step}, feature {feature} (row {row} of x)"),
-                value: values[i].to_string(),
-            });
-        }
-        Ok(Sequences::cut(dim, values, offsets))
+        let starts = offsets.clone();
+        x.filled(dim, offsets, self.missing, &|sequence, step, feature| {
+            let row = starts[sequence] + step;
+            format!("sequence {sequence}, step {step}, feature {feature} (row {row} of x)")
+        })
     }
 }
 
@@ -152,7 +180,7 @@ impl Arrays {
 fn names_in(array: &Array) -> Result<Vec<String>, DataError> {
     match array.is_text() {
         true => array.text(),
-        false => Ok(array.numbers()?.iter().map(f64::to_string).collect()),
+        false => Ok(array.numbers()?.into_iter().map(number_text).collect()),
     }
 }
 
@@ -169,7 +197,7 @@ fn numbered(names: &[String]) -> Vec<u32> {
 /// Labels that are indices into `classes` become their names; labels that are names stay.
 fn name_indices(part: &mut Part, classes: &[String]) {
     let RawLabels::Number { width: 1, values } = &part.y else { return };
-    let is_name = |v: &f64| classes.contains(&canonical(&v.to_string()));
+    let is_name = |v: &f64| find_class(&number_text(*v), classes).is_some();
     let is_index = |v: &f64| v.fract() == 0.0 && (0.0..classes.len() as f64).contains(v);
     if !values.iter().all(is_name) && values.iter().all(is_index) {
         part.y = RawLabels::Text(values.iter().map(|&v| classes[v as usize].clone()).collect());
@@ -178,17 +206,24 @@ fn name_indices(part: &mut Part, classes: &[String]) {
 }
 
 /// Collects the arrays of an NPZ file.
-pub(crate) fn read(file: &str, bytes: &[u8], limit: u64) -> Result<Parts, DataError> {
+pub(crate) fn read(file: &str, bytes: &[u8], limit: u64, missing: Missing) -> Result<Parts, DataError> {
     if bytes.is_empty() {
         return Err(DataError::Empty { file: file.into(), hint: "an NPZ file was expected".into() });
     }
     let mut tree = super::archive::Tree::from_zip(file, bytes, limit)?;
-    let mut arrays = BTreeMap::new();
+    let (mut arrays, mut others) = (BTreeMap::new(), Vec::new());
     for i in 0..tree.files.len() {
         let name = tree.files[i].name.to_lowercase();
-        if let Some(key) = name.strip_suffix(".npy") {
-            arrays.insert(key.to_string(), tree.read(i)?);
+        match name.strip_suffix(".npy") {
+            Some(key) => {
+                arrays.insert(key.to_string(), tree.read(i)?);
+            }
+            None => others.push(tree.files[i].name.clone()),
         }
     }
-    Arrays { file: file.into(), arrays }.parts()
+    let mut parts = Arrays::new(file, arrays, missing).parts()?;
+    if !others.is_empty() {
+        parts.note(format!("not read: {}", listed(&others)));
+    }
+    Ok(parts)
 }

@@ -4,6 +4,7 @@
 
 use crate::features::Spec;
 
+use super::names::number_text;
 use super::{DataError, Finding, LabelKind, Request, Sequences};
 
 /// Labels as they stand in the file.
@@ -30,12 +31,16 @@ pub(crate) struct Part {
     pub file: String,
     pub x: Sequences,
     pub y: RawLabels,
+    /// Where the labels came from, for messages, if not from `file`.
+    pub labels_in: Option<String>,
     /// How the file itself says to understand its labels.
     pub kind: LabelKind,
     /// The classes the file declares, in its order.
     pub classes: Option<Vec<String>>,
     pub group: Option<Vec<String>>,
     pub recording: Option<Vec<u32>>,
+    /// First step of each sequence in its recording, and the step after its last, if windows were cut.
+    pub span: Option<Vec<[u32; 2]>>,
     /// The sequences for validation if the source defines them, in ascending order.
     pub validation: Option<Vec<u32>>,
     /// Recordings of background noise, with the features of `x`.
@@ -57,10 +62,12 @@ impl Part {
             file: file.into(),
             x,
             y,
+            labels_in: None,
             kind: LabelKind::Auto,
             classes: None,
             group: None,
             recording: None,
+            span: None,
             validation: None,
             background: None,
             audio: None,
@@ -71,6 +78,11 @@ impl Part {
             notes: Vec::new(),
             findings: Vec::new(),
         }
+    }
+
+    /// Where the labels came from, for messages.
+    pub fn labels_in(&self) -> &str {
+        self.labels_in.as_deref().unwrap_or(&self.file)
     }
 
     /// Cuts windows and re-blocks as requested.
@@ -121,6 +133,7 @@ impl Part {
         if part.x.is_empty() {
             return Ok(());
         }
+        let (before, added) = (self.x.len(), part.x.len());
         self.x.append(&part.x);
         match (&mut self.y, part.y) {
             (RawLabels::Text(all), RawLabels::Text(more)) => all.extend(more),
@@ -129,11 +142,11 @@ impl Part {
             }
             (RawLabels::None, RawLabels::None) => {}
             (RawLabels::Text(all), RawLabels::Number { values, .. }) => {
-                all.extend(values.iter().map(f64::to_string));
+                all.extend(values.iter().copied().map(number_text));
             }
             (all, RawLabels::Text(more)) => {
                 let mut text = match all {
-                    RawLabels::Number { values, .. } => values.iter().map(f64::to_string).collect(),
+                    RawLabels::Number { values, .. } => values.iter().copied().map(number_text).collect(),
                     _ => Vec::new(),
                 };
                 text.extend(more);
@@ -154,12 +167,21 @@ impl Part {
                 });
             }
         }
-        if let (Some(all), Some(more)) = (&mut self.ids, part.ids) {
-            all.extend(more);
-        }
-        if let (Some(all), Some(more)) = (&mut self.recording, part.recording) {
-            let next = all.last().map_or(0, |last| last + 1);
+        self.ids = match (self.ids.take(), part.ids) {
+            (Some(all), Some(more)) => Some([all, more].concat()),
+            _ => None,
+        };
+        self.span = match (self.span.take(), part.span) {
+            (Some(all), Some(more)) => Some([all, more].concat()),
+            _ => None,
+        };
+        if self.recording.is_some() || part.recording.is_some() {
+            // A sequence without a recording is one of its own.
+            let mut all = self.recording.take().unwrap_or_else(|| (0..before as u32).collect());
+            let next = all.iter().max().map_or(0, |last| last + 1);
+            let more = part.recording.unwrap_or_else(|| (0..added as u32).collect());
             all.extend(more.iter().map(|r| r + next));
+            self.recording = Some(all);
         }
         Ok(())
     }
@@ -168,12 +190,13 @@ impl Part {
         let dim = self.x.dim();
         let steps = (0..self.x.len()).map(|i| self.x.steps(i));
         let stride = checked_stride(window, steps, dim, request)?;
-        let (mut x, mut from) = (Sequences::new(dim), Vec::new());
+        let (mut x, mut from, mut span) = (Sequences::new(dim), Vec::new(), Vec::new());
         for i in 0..self.x.len() {
             let sequence = self.x.get(i);
             for start in starts(self.x.steps(i), window, stride) {
                 x.push(&sequence[start * dim..(start + window) * dim]);
                 from.push(i as u32);
+                span.push([start as u32, (start + window) as u32]);
             }
         }
         if x.is_empty() {
@@ -197,6 +220,8 @@ impl Part {
         });
         self.x = x;
         self.image = None;
+        // Times in a recording that was cut before are not known.
+        self.span = self.recording.is_none().then_some(span);
         self.recording = Some(match &self.recording {
             Some(recording) => from.iter().map(|i| recording[of(i)]).collect(),
             None => from,

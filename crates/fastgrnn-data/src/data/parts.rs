@@ -1,14 +1,41 @@
 //! The parts that a source holds, before labels are understood.
 
 use super::part::Part;
-use super::{LabelKind, Request};
+use super::{DataError, LabelKind, Request};
 
-/// The training and the test part of a source; a source may lack either.
+/// The parts of a source, which may lack any.
+#[derive(Default)]
 pub(crate) struct Parts {
     /// What to train on.
     pub train: Option<Part>,
+    /// What to validate on, where the source says so with a part of its own.
+    pub validation: Option<Part>,
     /// What to test on.
     pub test: Option<Part>,
+}
+
+impl Parts {
+    /// Tells people something about the whole.
+    pub fn note(&mut self, note: String) {
+        let parts = [&mut self.train, &mut self.test, &mut self.validation];
+        if let Some(part) = parts.into_iter().flatten().next() {
+            part.notes.push(note);
+        }
+    }
+
+    /// The same with the validation part at the end of the training part, which then knows it.
+    pub fn with_validation_joined(mut self) -> Result<Self, DataError> {
+        match (&mut self.train, self.validation.take()) {
+            (Some(train), Some(validation)) => {
+                let first = train.x.len() as u32;
+                train.append(validation)?;
+                train.validation = Some((first..train.x.len() as u32).collect());
+            }
+            (None, validation) => self.validation = validation,
+            _ => {}
+        }
+        Ok(self)
+    }
 }
 
 /// What a source is read for.
@@ -22,7 +49,7 @@ pub(crate) enum Purpose {
     Unlabelled,
 }
 
-/// The request for a test part: the training part's features by name, in its order.
+/// The request for a validation or test part: the training part's features by name, in its order.
 pub(crate) fn request_for_test_part(request: &Request, train: &Part) -> Request {
     let mut same = request.clone();
     if let Some(features) = &train.features {

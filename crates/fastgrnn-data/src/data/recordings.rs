@@ -7,9 +7,10 @@
 use std::collections::HashMap;
 
 use super::labels::are_few;
+use super::missing::fill;
 use super::part::RawLabels;
 use super::part::{Part, checked_stride, starts};
-use super::{DataError, LabelKind, Request, Sequences};
+use super::{DataError, LabelKind, Missing, Request, Sequences};
 
 /// Text values by number, in order of first appearance; one number a row.
 #[derive(Default)]
@@ -41,7 +42,10 @@ impl Interner {
 /// A table: numbers, and for each row its label, group and id where there are such columns.
 pub(crate) struct RecordingRows {
     width: usize,
+    /// NaN where a value is missing.
     pub values: Vec<f32>,
+    /// How many values of each feature are missing.
+    pub missing: Vec<usize>,
     pub lines: Vec<u64>,
     pub labels: Interner,
     pub groups: Interner,
@@ -55,6 +59,7 @@ impl RecordingRows {
         Self {
             width,
             values: Vec::new(),
+            missing: vec![0; width],
             lines: Vec::new(),
             labels: Interner::default(),
             groups: Interner::default(),
@@ -71,21 +76,44 @@ impl RecordingRows {
         self.class.as_deref().or_else(|| self.labels.get(row))
     }
 
-    /// One sequence a row: its columns are time steps of one feature.
-    pub fn into_sequences(self, file: &str) -> Part {
-        let mut x = Sequences::new(1);
-        let n = self.lines.len();
-        (0..n).for_each(|row| x.push(self.row(row)));
-        let labels: Option<Vec<String>> = (0..n).map(|row| self.label(row).map(str::to_string)).collect();
-        let group: Option<Vec<String>> = (0..n).map(|row| self.groups.get(row).map(str::to_string)).collect();
+    /// One sequence a row: its columns are time steps of `dim` features.
+    pub fn into_sequences(mut self, file: &str, dim: usize, missing: Missing) -> Result<Part, DataError> {
+        let mut x = Sequences::new(dim);
+        let (mut kept, length) = (Vec::new(), self.width / dim);
+        for row in 0..self.lines.len() {
+            let mut steps: Vec<usize> = (row * length..(row + 1) * length).collect();
+            fill(&mut self.values, dim, &mut steps, missing).map_err(|_| DataError::AllMissing {
+                file: file.into(),
+                place: format!("line {}", self.lines[row]),
+                feature: "the row".into(),
+                missing,
+            })?;
+            if steps.len() == length {
+                x.push(self.row(row));
+                kept.push(row);
+            }
+        }
+        let text = |of: &dyn Fn(usize) -> Option<String>| kept.iter().map(|&row| of(row)).collect();
+        let labels: Option<Vec<String>> = text(&|row| self.label(row).map(str::to_string));
+        let group: Option<Vec<String>> = text(&|row| self.groups.get(row).map(str::to_string));
         let mut part = Part::new(file, x, labels.map_or(RawLabels::None, RawLabels::Text));
         part.group = group;
-        part
+        Ok(part)
     }
 
-    /// One time step a row: sequences by id, or windows cut from recordings.
-    pub fn into_recordings(self, file: &str, request: &Request, kind: LabelKind) -> Result<Part, DataError> {
-        let recordings = self.recordings(file)?;
+    /// One time step a row: sequences by id, or windows cut from recordings. `names` are those of the
+    /// features.
+    pub fn into_recordings(
+        mut self,
+        file: &str,
+        names: &[&str],
+        request: &Request,
+        kind: LabelKind,
+    ) -> Result<Part, DataError> {
+        let mut recordings = self.recordings(file)?;
+        if self.missing.iter().any(|&count| count > 0) {
+            self.fill(file, names, &mut recordings, request.data.missing)?;
+        }
         match request.data.window {
             None => self.whole(file, &recordings),
             Some(window) => {
@@ -94,6 +122,30 @@ impl RecordingRows {
                 Ok(self.windows(file, &recordings, window, stride, kind))
             }
         }
+    }
+
+    /// Fills in missing values, or drops their rows.
+    fn fill(
+        &mut self,
+        file: &str,
+        names: &[&str],
+        recordings: &mut Vec<Vec<usize>>,
+        missing: Missing,
+    ) -> Result<(), DataError> {
+        for rows in recordings.iter_mut() {
+            let first = rows[0];
+            fill(&mut self.values, self.width, rows, missing).map_err(|feature| DataError::AllMissing {
+                file: file.into(),
+                place: match self.ids.get(first) {
+                    Some(id) => format!("sequence '{id}' (from line {})", self.lines[first]),
+                    None => format!("the recording from line {}", self.lines[first]),
+                },
+                feature: format!("column '{}'", names.get(feature).unwrap_or(&"")),
+                missing,
+            })?;
+        }
+        recordings.retain(|rows| !rows.is_empty());
+        Ok(())
     }
 
     /// The rows of each recording.
@@ -167,6 +219,7 @@ impl RecordingRows {
         let values = self.label_values(kind);
         let (mut majorities, mut means) = (Vec::new(), Vec::new());
         let (mut group, mut ids, mut recording) = (Vec::new(), Vec::new(), Vec::new());
+        let mut span = Vec::new();
         let mut counts = vec![0usize; self.labels.names.len()];
         let mut sequence = Vec::new();
         for (number, rows) in recordings.iter().enumerate() {
@@ -192,6 +245,7 @@ impl RecordingRows {
                     None => format!("@{}", rows[0]),
                 });
                 recording.push(number as u32);
+                span.push([start as u32, (start + window) as u32]);
             }
         }
         let y = match (means.is_empty(), majorities.is_empty()) {
@@ -203,6 +257,7 @@ impl RecordingRows {
         part.group = (!group.is_empty()).then_some(group);
         part.ids = Some(ids);
         part.recording = Some(recording);
+        part.span = Some(span);
         part.kind = kind;
         part.is_cut = true;
         let short = recordings.iter().filter(|rows| rows.len() < window).count();

@@ -115,6 +115,8 @@ pub struct Request {
     pub snr_low: f64,
     /// The largest signal-to-noise ratio of a copy, in dB.
     pub snr_high: f64,
+    /// The seed of the split for testing.
+    pub split_seed: u64,
     /// Called while recordings are read.
     pub watch: Option<Watch>,
     /// The model that the data is for, unless it is read to train one.
@@ -143,6 +145,13 @@ impl Request {
 
     /// Refuses settings that have no meaning on their own.
     pub(crate) fn check(&self) -> Result<(), DataError> {
+        if let (Some(by), None, None) = (self.data.test_split_by, self.data.test_split, &self.expect) {
+            return Err(DataError::Needs {
+                key: "test-split-by",
+                value: by.to_string(),
+                needs: "test-split",
+            });
+        }
         match self.data.stride {
             Some(stride) if self.data.window.is_none() => {
                 Err(DataError::Needs { key: "stride", value: stride.to_string(), needs: "window" })
@@ -171,7 +180,21 @@ impl Request {
         }
     }
 
-    /// Refuses settings about the columns of a table for `file`, which is none.
+    /// Refuses patterns for the names of files for `file`, which is no folder of recordings or tables.
+    pub(crate) fn check_no_patterns(&self, file: &str) -> Result<(), DataError> {
+        let given = [("label-from", &self.data.label_from), ("group-from", &self.data.group_from)];
+        match given.into_iter().find_map(|(key, value)| value.as_ref().map(|value| (key, value))) {
+            Some((key, value)) if self.expect.is_none() => Err(DataError::Setting {
+                key: key.into(),
+                problem: format!(
+                    "'{value}' is for a folder of files, and {file} is read as a whole; leave it out"
+                ),
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses settings about CSV files for `file`, which is none.
     pub(crate) fn check_no_columns(&self, file: &str) -> Result<(), DataError> {
         let (data, own) = (&self.data, self.inherited);
         let given = [
@@ -181,8 +204,19 @@ impl Request {
             ("columns", data.chosen_columns().first().filter(|_| !own.columns)),
             ("drop", data.dropped_columns().first().filter(|_| !own.drop)),
         ];
-        match given.into_iter().find_map(|(key, value)| value.map(|value| (key, value))) {
-            Some((key, value)) => Err(DataError::NotATable { key, value: value.clone(), file: file.into() }),
+        let given = given.map(|(key, value)| (key, value.cloned()));
+        // A model brings the settings that it was trained with.
+        let text = match self.expect {
+            Some(_) => Vec::new(),
+            None => vec![
+                ("delimiter", data.delimiter.clone()),
+                ("decimal", data.decimal.map(|decimal| decimal.to_string())),
+                ("encoding", data.encoding.map(|encoding| encoding.to_string())),
+                ("skip-rows", data.skip_rows.map(|rows| rows.to_string())),
+            ],
+        };
+        match given.into_iter().chain(text).find_map(|(key, value)| value.map(|value| (key, value))) {
+            Some((key, value)) => Err(DataError::NotATable { key, value, file: file.into() }),
             None => Ok(()),
         }
     }

@@ -1,6 +1,6 @@
 //! The settings that decide which data is read and how.
 
-use super::{CrossValidation, LabelKind, Normalize};
+use super::{CrossValidation, Decimal, Encoding, LabelKind, Missing, Normalize, TestSplitBy};
 use crate::features::Spec;
 use fastgrnn_core::settings::{Choice, Group, MAX_COUNT};
 use fastgrnn_core::{choice_setting, settings, text_setting};
@@ -35,12 +35,30 @@ settings! {
         label_col: String = optional, value("COLUMN");
         /// CSV column with the group (such as a person or a device); a split never divides a group
         group_col: String = optional, value("COLUMN");
+        /// Regular expression that finds the label in the path of each file of a folder, such as /(\w+)_; a part called label, or the only one in brackets
+        label_from: String = optional, value("REGEX");
+        /// Regular expression that finds the group in the path of each file of a folder, such as (S\d+)_; a part called group, or the only one in brackets
+        group_from: String = optional, value("REGEX");
         /// CSV columns to use as features, separated by commas
         columns: Vec<String> = optional, value("COLUMN,…");
         /// CSV columns to ignore, separated by commas
         drop: Vec<String> = optional, value("COLUMN,…");
+        /// What separates the columns of a CSV file: a sign such as ; or |, or tab, or blank for runs of blanks
+        delimiter: String = optional("told from the file"), value("SIGN");
+        /// Sign before the fraction of numbers in a CSV file
+        decimal: Decimal = optional("told from the file");
+        /// Encoding of a CSV file
+        encoding: Encoding = optional("told from the file");
+        /// Lines to skip at the start of a CSV file
+        skip_rows: usize = optional, value("N"), range(0..=MAX_COUNT);
+        /// What to do with values that are missing: refuse them, drop their time steps, hold the value before, or interpolate
+        missing: Missing = constant(Missing::Error);
         /// Whether labels are classes or numbers; auto takes text and few distinct integers as classes
         labels: LabelKind = constant(LabelKind::Auto);
+        /// Share of the data to split off for testing, if the data set has no test part
+        test_split: f64 = optional, value("SHARE"), range(0.0..1.0);
+        /// What the test part is split by: whole groups, blocks of time, or the proportions of the classes
+        test_split_by: TestSplitBy = optional("group if the data has groups, time if it is one recording, else stratified");
         /// Largest number of bytes to read or unpack
         size_limit: u64 = constant(4 << 30), value("BYTES"), range(0..=i64::MAX as u64), local;
         /// Codes of findings about the data that must not stop a training, separated by commas

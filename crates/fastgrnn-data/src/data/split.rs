@@ -2,7 +2,8 @@
 //!
 //! Stratified: a fraction of every class at random. By group: whole groups (subjects, devices), so
 //! that validation sees none of the people trained on. Windows cut from one recording overlap or
-//! touch; a split never separates them.
+//! touch; a split keeps recordings whole. If there is only one recording, it is split into blocks of
+//! time, and windows near the other part are in neither.
 //!
 //! ```
 //! use fastgrnn_data::data::{Examples, Labels, Sequences, SplitBy, validation_split};
@@ -18,7 +19,7 @@
 use std::collections::BTreeMap;
 
 use super::split_problem::SplitProblem;
-use super::{DataError, Dataset, Examples, Labels, SplitBy};
+use super::{DataError, Dataset, Examples, Labels, SplitBy, time_blocks};
 use fastgrnn_core::rng::{Rng, stream};
 
 /// Draws of whole groups among which the best is taken.
@@ -27,7 +28,8 @@ const ATTEMPTS: u64 = 64;
 /// Splits `examples` into training and validation indices, both ascending.
 ///
 /// About `fraction` of the sequences go to validation; 0 leaves it empty. A class with at least two
-/// members (two recordings, if windows were cut) lies on both sides of a stratified split.
+/// members (two recordings, if windows were cut) lies on both sides of a stratified split. Windows of
+/// a single recording that are too near to the other part are in neither.
 pub fn validation_split(
     examples: &Examples,
     by: SplitBy,
@@ -40,6 +42,9 @@ pub fn validation_split(
     }
     if fraction == 0.0 {
         return Ok(((0..n as u32).collect(), Vec::new()));
+    }
+    if examples.is_one_recording() {
+        return Ok(time_blocks::split(examples, fraction, seed)?);
     }
     let in_validation = match units(examples, by)? {
         Some(units) => whole_units(examples, &units, fraction, seed)?,
@@ -67,9 +72,22 @@ pub(super) fn units(examples: &Examples, by: SplitBy) -> Result<Option<Vec<u32>>
     match (by, &examples.group, &examples.recording) {
         (SplitBy::Group, None, _) => Err(SplitProblem::NoGroups.into()),
         (SplitBy::Group, Some(group), None) => Ok(Some(group.clone())),
+        // Of one group, recordings are what can be kept whole.
+        (SplitBy::Group, Some(group), Some(recording)) if is_one(group) => Ok(Some(recording.clone())),
         (SplitBy::Group, Some(group), Some(recording)) => Ok(Some(joined(group, recording))),
         (SplitBy::Stratified, _, recording) => Ok(recording.clone()),
     }
+}
+
+impl Examples {
+    /// Whether all sequences are windows of one recording.
+    pub(crate) fn is_one_recording(&self) -> bool {
+        self.len() > 1 && self.recording.as_ref().is_some_and(|recording| is_one(recording))
+    }
+}
+
+fn is_one(units: &[u32]) -> bool {
+    units.windows(2).all(|pair| pair[0] == pair[1])
 }
 
 /// The class of each sequence; 0 if labels are not classes.
@@ -184,7 +202,7 @@ mod tests {
         let n = classes.iter().max().map_or(0, |c| c + 1);
         let names = (0..n).map(|c| c.to_string()).collect();
         let y = Labels::Class { index: classes.to_vec(), names };
-        Examples { x, y, group, recording, ids: None }
+        Examples { x, y, group, recording, span: None, ids: None }
     }
 
     fn whole(units: &[u32], train: &[u32], valid: &[u32]) -> bool {
@@ -224,8 +242,11 @@ mod tests {
         let group: Vec<u32> = (0..60).map(|i| i / 10).collect();
         let recording: Vec<u32> = (0..60).map(|i| (i + 5) / 10).collect();
         let class: Vec<u32> = (0..60).map(|i| i % 2).collect();
-        let straddling = examples(&class, Some(group.clone()), Some(recording));
+        let straddling = examples(&class, Some(group.clone()), Some(recording.clone()));
         assert!(validation_split(&straddling, SplitBy::Group, 0.3, 0).is_err());
+        let one_group = examples(&class, Some(vec![3; 60]), Some(recording.clone()));
+        let (train, valid) = validation_split(&one_group, SplitBy::Group, 0.3, 0).unwrap();
+        assert!(whole(&recording, &train, &valid));
         let nested: Vec<u32> = (0..60).map(|i| i / 5).collect();
         let data = examples(&class, Some(group.clone()), Some(nested));
         let (train, valid) = validation_split(&data, SplitBy::Group, 0.3, 0).unwrap();

@@ -18,10 +18,8 @@ pub enum SplitProblem {
         /// Sequences of all classes.
         sequences: usize,
     },
-    /// Everything belongs to one group or recording.
-    #[error(
-        "all {sequences} sequences belong to one group or recording, which must stay whole; add recordings, or give a test set and `val-split = 0`"
-    )]
+    /// Everything belongs to one group.
+    #[error("all {sequences} sequences belong to one group, which must stay whole; add groups")]
     OneUnit {
         /// The sequences.
         sequences: usize,
@@ -43,6 +41,14 @@ pub enum SplitProblem {
     FoldLosesClass {
         /// The folds.
         folds: usize,
+    },
+    /// One recording that is too short to be split into blocks of time.
+    #[error(
+        "all {sequences} windows are cut from one recording, which is too short to give each part of it every class with a gap of one window between them; add recordings, or use a smaller `window`"
+    )]
+    ShortRecording {
+        /// The windows.
+        sequences: usize,
     },
     /// Some class occurs in too few groups or recordings.
     #[error(

@@ -2,12 +2,15 @@
 //!
 //! A header of `@` lines, then one sequence a line after `@data`: its dimensions between colons,
 //! each a comma-separated list of values, and the label last. Sequences may differ in length; the
-//! dimensions of one sequence may not. Missing values (`?`) and time stamps are refused.
+//! dimensions of one sequence may not. Time stamps are refused.
 
-use super::labels::canonical;
+use std::collections::BTreeMap;
+
+use super::labels::find_class;
+use super::missing::{self, fill};
 use super::part::Part;
 use super::part::RawLabels;
-use super::{DataError, LabelKind, Sequences};
+use super::{DataError, LabelKind, Missing, Sequences};
 
 #[derive(Default)]
 struct TsHeader {
@@ -21,7 +24,7 @@ struct TsHeader {
 }
 
 /// Reads one file. Without `labelled`, a label that is there is ignored.
-pub(crate) fn read(file: &str, bytes: &[u8], labelled: bool) -> Result<Part, DataError> {
+pub(crate) fn read(file: &str, bytes: &[u8], labelled: bool, missing: Missing) -> Result<Part, DataError> {
     let corrupt = |place: String, problem: String| DataError::Corrupt { file: file.into(), place, problem };
     let text = std::str::from_utf8(bytes)
         .map_err(|e| corrupt(format!("byte {}", e.valid_up_to()), "not UTF-8 text".into()))?;
@@ -50,7 +53,7 @@ pub(crate) fn read(file: &str, bytes: &[u8], labelled: bool) -> Result<Part, Dat
         return Err(corrupt("end".into(), "no @data line; is this a .ts file, and whole?".into()));
     }
     let has_label = header.has_class || header.has_target;
-    let mut rows = TsRows { file, header: &header, x: None, row: Vec::new() };
+    let mut rows = TsRows { file, header: &header, missing, filled: 0, x: None, row: Vec::new() };
     let mut labels = Vec::new();
     for (i, line) in lines {
         let line = line.trim();
@@ -63,6 +66,7 @@ pub(crate) fn read(file: &str, bytes: &[u8], labelled: bool) -> Result<Part, Dat
                 file: file.into(),
                 place: format!("line {}, target", i + 1),
                 value: label.into(),
+                advice: "correct it, or remove the line",
             });
         }
         if header.has_target && labelled && label.parse::<f64>().is_err() {
@@ -71,7 +75,7 @@ pub(crate) fn read(file: &str, bytes: &[u8], labelled: bool) -> Result<Part, Dat
         }
         if let Some(classes) = &header.classes
             && labelled
-            && !classes.contains(&canonical(label))
+            && find_class(label, classes).is_none()
         {
             return Err(DataError::LabelOutOfRange {
                 file: file.into(),
@@ -80,13 +84,15 @@ pub(crate) fn read(file: &str, bytes: &[u8], labelled: bool) -> Result<Part, Dat
                 known: super::names::listed(classes),
             });
         }
-        labels.push(canonical(label));
+        labels.push(label.to_string());
     }
+    let counts = BTreeMap::from([(file.to_string(), rows.filled)]);
     let Some(x) = rows.x else {
         return Err(DataError::Empty { file: file.into(), hint: "nothing follows @data".into() });
     };
     let y = if has_label && labelled { RawLabels::Text(labels) } else { RawLabels::None };
     let mut part = Part::new(file, x, y);
+    part.notes.extend(missing::note(&counts, missing));
     part.classes = header.classes;
     part.kind = match (header.has_class, header.has_target) {
         (true, _) => LabelKind::Class,
@@ -117,7 +123,7 @@ impl TsHeader {
             "serieslength" => self.series_length = Some(count()?),
             "classlabel" => {
                 self.has_class = truth()?;
-                let names: Vec<String> = words.map(canonical).collect();
+                let names: Vec<String> = words.map(str::to_string).collect();
                 self.classes = (self.has_class && !names.is_empty()).then_some(names);
             }
             "targetlabel" => self.has_target = truth()?,
@@ -130,6 +136,9 @@ impl TsHeader {
 struct TsRows<'a> {
     file: &'a str,
     header: &'a TsHeader,
+    missing: Missing,
+    /// How many values were missing.
+    filled: usize,
     x: Option<Sequences>,
     row: Vec<f32>,
 }
@@ -179,12 +188,15 @@ impl TsRows<'_> {
                 let value = value.trim();
                 let parsed = if value == "?" { Ok(f32::NAN) } else { value.parse::<f32>() };
                 match parsed {
-                    Ok(v) if v.is_finite() => self.row[t * dim + d] = v,
+                    Ok(v) if v.is_finite() || (v.is_nan() && self.missing != Missing::Error) => {
+                        self.row[t * dim + d] = v
+                    }
                     Ok(_) => {
                         return Err(DataError::NotFinite {
                             file: self.file.into(),
                             place: format!("line {line_number}, dimension {d}, value {t}"),
                             value: value.into(),
+                            advice: "correct it, or see `missing`, which holds or interpolates missing values",
                         });
                     }
                     Err(_) => {
@@ -195,7 +207,32 @@ impl TsRows<'_> {
                 }
             }
         }
+        let count = self.row.iter().filter(|v| v.is_nan()).count();
+        if count > 0 {
+            self.filled += count;
+            self.fill(line_number, steps, dim)?;
+        }
         self.x.get_or_insert_with(|| Sequences::new(dim)).push(&self.row);
         Ok(label)
+    }
+
+    /// Fills in the missing values of the row, or drops their steps.
+    fn fill(&mut self, line_number: usize, steps: usize, dim: usize) -> Result<(), DataError> {
+        let mut kept: Vec<usize> = (0..steps).collect();
+        let all_missing = |feature: String| DataError::AllMissing {
+            file: self.file.into(),
+            place: format!("line {line_number}"),
+            feature,
+            missing: self.missing,
+        };
+        fill(&mut self.row, dim, &mut kept, self.missing)
+            .map_err(|d| all_missing(format!("dimension {d}")))?;
+        if kept.is_empty() {
+            return Err(all_missing("every dimension".into()));
+        }
+        if kept.len() < steps {
+            self.row = kept.iter().flat_map(|t| &self.row[t * dim..(t + 1) * dim]).copied().collect();
+        }
+        Ok(())
     }
 }

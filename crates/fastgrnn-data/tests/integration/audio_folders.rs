@@ -506,3 +506,30 @@ fn known_speech_sets_are_read_from_audio() {
         assert!(off <= 0.25 + 1e-3, "{id} is off by {off}");
     }
 }
+
+#[test]
+fn words_and_speakers_of_recordings_come_from_their_names() {
+    let folder = Folder::new();
+    for (w, word) in ["no", "yes"].iter().enumerate() {
+        for k in 0..12 {
+            let name = format!("{k}_{word}_person{}.wav", k % 6);
+            folder.clip(&name, 300.0 + 400.0 * w as f64 + f64::from(k));
+        }
+    }
+    assert!(folder.problem().contains("`label-from`"), "{}", folder.problem());
+    let request = folder.request().with_data(|d| {
+        d.label_from = Some("_([a-z]+)_".into());
+        d.group_from = Some("(person[0-9])".into());
+    });
+    let data = data::load(&request).unwrap();
+    let Labels::Class { names, index } = &data.train.y else { panic!() };
+    for (id, class) in data.train.ids.as_ref().unwrap().iter().zip(index) {
+        assert!(id.contains(&format!("_{}_", names[*class as usize])), "{id}");
+    }
+    let people = |of: &Examples| -> BTreeSet<String> {
+        of.ids.as_ref().unwrap().iter().map(|id| id[id.len() - 11..].to_string()).collect()
+    };
+    if let Some(test) = &data.test {
+        assert!(people(test).is_disjoint(&people(&data.train)));
+    }
+}

@@ -224,14 +224,14 @@ fn class_folders_that_are_links_are_followed_and_circles_are_refused() {
 }
 
 #[test]
-fn a_validation_folder_beside_train_and_test_is_named() {
+fn a_folder_beside_train_val_and_test_is_named() {
     let dir = tempfile::tempdir().unwrap();
-    for part in ["train", "val", "test"] {
+    for part in ["train", "val", "other", "test"] {
         write(dir.path(), &format!("{part}/walk/a.csv"), "1\n2\n");
         write(dir.path(), &format!("{part}/run/a.csv"), "3\n4\n");
     }
     let error = data::load(&at(dir.path())).unwrap_err().to_string();
-    assert!(error.contains("'val'") && !error.contains("depths"), "{error}");
+    assert!(error.contains("'other'") && !error.contains("depths"), "{error}");
 }
 
 #[test]
@@ -399,7 +399,7 @@ fn npz_classes_name_indices_and_recordings_keep_their_identity() {
     let data = load_npz(&arrays, &Request::default().with_data(|data| data.window = Some(1))).unwrap();
     assert_eq!((data.train.len(), data.train.recording), (6, Some(vec![0, 0, 1, 1, 0, 0])));
     let spelt = [arrays[0].clone(), arrays[1].clone(), ("classes", npy("|S3", "(2,)", b"1.00.0"))];
-    assert_eq!(classes(&load_npz(&spelt, &Request::default()).unwrap().train), ["1", "0", "1"]);
+    assert_eq!(classes(&load_npz(&spelt, &Request::default()).unwrap().train), ["1.0", "0.0", "1.0"]);
 }
 
 #[test]

@@ -126,7 +126,7 @@ fn time_stamps_and_python_objects_are_not_supported_and_say_so() {
     let error = fails("a.npy", &npy("|O", "(2,)", &[]));
     assert!(matches!(&error, DataError::Unsupported { .. }) && error.to_string().contains("objects"));
     assert!(matches!(fails("a.npy", &npy("<c8", "(2,)", &[])), DataError::Unsupported { .. }));
-    assert!(matches!(fails("a.parquet", b"PAR1"), DataError::NoDataFile { .. }));
+    assert!(matches!(fails("a.parquet", b"PAR1"), DataError::NotRead { .. }));
     let flat = npy("<f4", "(4,)", &floats(&[0.0; 4]));
     assert!(matches!(fails("a.npz", &npz(&[("x", flat)])), DataError::Unsupported { .. }));
 }

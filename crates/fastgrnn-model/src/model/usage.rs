@@ -7,7 +7,7 @@ use fastgrnn_core::settings::{Choice, Group};
 use fastgrnn_data::data::{
     DataError, DataRecipe, Dataset, Examples, Inherited, LabelKind, Labels, Request, SplitBy,
 };
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 choice! {
     /// A part of a data set.
@@ -75,6 +75,13 @@ impl Model {
             // Another window does not go with the stride of the old one.
             trained.stride = None;
         }
+        let source = source.into();
+        let name =
+            Path::new(&source).file_name().map_or(source.as_str().into(), |name| name.to_string_lossy());
+        if name != self.dataset.as_str() {
+            // The test part was split off the training data; other data is used as it is.
+            (trained.test_split, trained.test_split_by) = (None, None);
+        }
         let augment = self.recipe.preparation.augment.unwrap_or_default();
         Request {
             test_apart: test.is_some() || self.recipe.source.test_apart.unwrap_or(false),
@@ -84,6 +91,7 @@ impl Model {
             audio_copies: augment.audio_copies,
             snr_low: augment.snr_low,
             snr_high: augment.snr_high,
+            split_seed: self.recipe.preparation.split_seed.unwrap_or(0),
             expect: Some(self.expects()),
             inherited,
             ..Request::new(source)

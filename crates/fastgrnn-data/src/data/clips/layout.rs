@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::super::DataError;
 use super::super::archive::{Tree, file_name};
+use super::super::name_pattern::{NamePattern, Patterns};
 use super::super::names::listed;
 use super::super::parts::Purpose;
 use super::super::speech::{Clip, NOISE, Split};
@@ -19,11 +20,16 @@ pub(super) struct File {
     pub key: String,
     /// The part, where folders name parts.
     pub part: Option<Split>,
+    /// Who speaks, where a pattern tells.
+    pub group: Option<String>,
 }
 
 impl File {
     /// Who speaks, where the name tells.
     pub fn speaker(&self) -> Option<&str> {
+        if self.group.is_some() {
+            return self.group.as_deref();
+        }
         let base = self.key.rsplit('/').next().unwrap_or(&self.key);
         base.split_once("_nohash_").map(|(speaker, _)| speaker)
     }
@@ -58,7 +64,7 @@ fn part_of(folder: &str) -> Option<Split> {
 
 impl Layout {
     /// Lists the folder at `path`, or the one file there.
-    pub fn of(path: &Path, purpose: Purpose) -> Result<Self, DataError> {
+    pub fn of(path: &Path, purpose: Purpose, patterns: &Patterns) -> Result<Self, DataError> {
         if path.is_file() {
             return Self::single(path, purpose);
         }
@@ -68,7 +74,8 @@ impl Layout {
         let (noise, names): (Vec<String>, Vec<String>) =
             names.into_iter().partition(|name| name.split('/').rev().nth(1) == Some(NOISE));
         if purpose == Purpose::Unlabelled {
-            let plain = |name: String| File { key: name.clone(), word: String::new(), name, part: None };
+            let plain =
+                |name: String| File { key: name.clone(), word: String::new(), name, part: None, group: None };
             let files = names.into_iter().chain(noise).map(plain).collect();
             return Ok(Self { files, noise: Vec::new(), has_parts: false, prefix: String::new(), skipped });
         }
@@ -87,9 +94,10 @@ impl Layout {
             !paths.is_empty() && paths.iter().all(|p| p.len() > depth + 2 && part_of(p[depth]).is_some());
         let inner = depth + usize::from(has_parts);
         let wrong = |problem: String| Err(DataError::Unsupported { file: file_name(path), problem });
-        if let Some(flat) = paths.iter().find(|p| p.len() < inner + 2) {
+        let flat = paths.iter().find(|p| p.len() < inner + 2).filter(|_| patterns.label.is_none());
+        if let Some(flat) = flat {
             return wrong(format!(
-                "'{}' lies in no folder that says what it is; put each recording into a folder named after its class",
+                "'{}' lies in no folder that says what it is; put each recording into a folder named after its class, or give `label-from`",
                 flat.join("/")
             ));
         }
@@ -108,13 +116,23 @@ impl Layout {
                 return Err(DataError::EmptyClass { file: file_name(path), class: folder[inner].into() });
             }
         }
-        let file = |(name, p): (&String, &Vec<&str>)| File {
-            name: name.clone(),
-            word: p[inner].into(),
-            key: p[inner..].join("/"),
-            part: if has_parts { part_of(p[depth]) } else { None },
+        let file = |(name, p): (&String, &Vec<&str>)| -> Result<File, DataError> {
+            let find = |pattern: &NamePattern| pattern.find(name);
+            Ok(File {
+                name: name.clone(),
+                word: match &patterns.label {
+                    Some(pattern) => pattern.find(name)?,
+                    None => p[inner].into(),
+                },
+                key: match &patterns.label {
+                    Some(pattern) => format!("{}/{}", pattern.find(name)?, p[p.len() - 1]),
+                    None => p[inner..].join("/"),
+                },
+                part: if has_parts { part_of(p[depth]) } else { None },
+                group: patterns.group.as_ref().map(find).transpose()?,
+            })
         };
-        let mut files: Vec<File> = names.iter().zip(&paths).map(file).collect();
+        let mut files: Vec<File> = names.iter().zip(&paths).map(file).collect::<Result<_, _>>()?;
         files.sort_by(|a, b| (&a.key, a.part, &a.name).cmp(&(&b.key, b.part, &b.name)));
         if files.is_empty() {
             let hint =
@@ -131,7 +149,7 @@ impl Layout {
         }
         // Joining nothing to a path leaves a slash at its end, so the file is called from its folder.
         let name = file_name(path);
-        let files = vec![File { key: name.clone(), word: String::new(), name, part: None }];
+        let files = vec![File { key: name.clone(), word: String::new(), name, part: None, group: None }];
         Ok(Self { files, noise: Vec::new(), has_parts: false, prefix: String::new(), skipped: Vec::new() })
     }
 

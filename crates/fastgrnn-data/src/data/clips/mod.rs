@@ -28,6 +28,7 @@ pub use splits::Lists;
 pub use vary::Vary;
 
 use super::archive::file_name;
+use super::name_pattern::Patterns;
 use super::names::listed;
 use super::part::Part;
 use super::part::RawLabels;
@@ -47,7 +48,7 @@ pub(crate) fn read(path: &Path, request: &Request, purpose: Purpose) -> Result<P
     request.check_no_columns(&file_name(path))?;
     let spec = request.audio.features.unwrap_or_default();
     let reader = Reader { path, request, spec: &spec, length: length(request, &spec)? };
-    let layout = Layout::of(path, purpose)?;
+    let layout = Layout::of(path, purpose, &Patterns::of(request)?)?;
     match purpose {
         Purpose::Unlabelled => reader.unlabelled(&layout),
         _ => reader.labelled(layout, purpose),
@@ -98,7 +99,7 @@ impl Reader<'_> {
         let mut built = self.build(layout, None, &jobs, |_| String::new(), &Vary::none())?;
         built.part.y = RawLabels::None;
         self.mention(&mut built)?;
-        Ok(Parts { train: Some(built.part), test: None })
+        Ok(Parts { train: Some(built.part), ..Parts::default() })
     }
 
     fn labelled(&self, layout: Layout, purpose: Purpose) -> Result<Parts, DataError> {
@@ -139,7 +140,7 @@ impl Reader<'_> {
         if purpose == Purpose::Part {
             let mut test = test.ok_or_else(|| self.empty("no recordings found"))?;
             self.mention(&mut test)?;
-            return Ok(Parts { train: None, test: Some(test.part) });
+            return Ok(Parts { test: Some(test.part), ..Parts::default() });
         }
         let mut built = build(&train)?;
         if split.has_validation {
@@ -160,13 +161,15 @@ impl Reader<'_> {
         train.notes.extend(split.notes);
         train.notes.extend(layout.notes());
         if request.expect.is_none() {
-            let RawLabels::Text(labels) = &train.y else { return Ok(Parts { train: Some(train), test }) };
+            let RawLabels::Text(labels) = &train.y else {
+                return Ok(Parts { train: Some(train), test, ..Parts::default() });
+            };
             if let Some(empty) = classes.iter().find(|class| !labels.contains(class)) {
                 return Err(DataError::EmptyClass { file: train.file, class: empty.clone() });
             }
             train.classes = Some(classes);
         }
-        Ok(Parts { train: Some(train), test })
+        Ok(Parts { train: Some(train), test, ..Parts::default() })
     }
 
     fn empty(&self, hint: &str) -> DataError {
@@ -263,8 +266,9 @@ impl Reader<'_> {
 
 /// The clips of a folder of Speech Commands, with their parts, and where each lies.
 pub fn speech(folder: &Path) -> Result<(Vec<Clip>, Vec<PathBuf>), DataError> {
-    let layout = Layout::of(folder, Purpose::Set)?;
-    let parted = splits::split(&layout, folder, &Request::default(), Purpose::Set)?;
+    let request = Request::default();
+    let layout = Layout::of(folder, Purpose::Set, &Patterns::of(&request)?)?;
+    let parted = splits::split(&layout, folder, &request, Purpose::Set)?;
     let paths = layout.files.iter().map(|file| folder.join(&file.name)).collect();
     Ok((parted.clips, paths))
 }

@@ -59,6 +59,6 @@ fn read(_: &Path, _: &Request) -> Result<Found, DataError> {
         part.image = all.image;
         Some(part)
     };
-    let parts = Parts { train: part(&train), test: part(&test) };
+    let parts = Parts { train: part(&train), test: part(&test), ..Parts::default() };
     Ok(Found::new(parts, Vec::new()))
 }

@@ -150,5 +150,5 @@ fn read(path: &Path, request: &Request) -> Result<Found, DataError> {
         part.features = Some(features());
         part
     });
-    Ok(Found::new(Parts { train: Some(train), test: Some(test) }, notes))
+    Ok(Found::new(Parts { train: Some(train), test: Some(test), ..Parts::default() }, notes))
 }

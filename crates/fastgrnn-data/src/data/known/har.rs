@@ -112,7 +112,7 @@ fn read(
         tables.into_iter().map(|(name, table)| (stem(&name).to_string(), table)).collect();
     let file = super::super::archive::file_name(path);
     let part = |suffix: &str| part(&file, &tables, suffix, classes, class_of).map(Some);
-    let parts = Parts { train: part("train")?, test: part("test")? };
+    let parts = Parts { train: part("train")?, test: part("test")?, ..Parts::default() };
     Ok(Found::new(parts, Vec::new()))
 }
 

@@ -47,6 +47,6 @@ fn read(folder: &Path, request: &Request) -> Result<Found, DataError> {
         part.classes = Some((0..10).map(|digit| digit.to_string()).collect());
         Ok(part)
     };
-    let parts = Parts { train: Some(part("train")?), test: Some(part("t10k")?) };
+    let parts = Parts { train: Some(part("train")?), test: Some(part("t10k")?), ..Parts::default() };
     Ok(Found::new(parts, Vec::new()))
 }

@@ -195,5 +195,5 @@ fn read(folder: &Path, request: &Request, set: &Set) -> Result<Found, DataError>
     train.background = background.as_ref().map(|noise| noise.frames(Split::Train));
     train.audio = Some(spec);
     let (test, _) = build(&[Split::Test])?;
-    Ok(Found::new(Parts { train: Some(train), test: Some(test) }, Vec::new()))
+    Ok(Found::new(Parts { train: Some(train), test: Some(test), ..Parts::default() }, Vec::new()))
 }

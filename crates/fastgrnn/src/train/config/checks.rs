@@ -6,7 +6,7 @@ use crate::train::{FormSetting, Optimizer, Rank, Refit, ScalarSetting};
 use fastgrnn_core::cells::{CELLS, Declaration, Scalar};
 use fastgrnn_core::net::{InitialState, Loss, MAX_SIZE};
 use fastgrnn_core::settings::{MAX_COUNT, Setting};
-use fastgrnn_data::data::{CrossValidation, Dataset, Labels, Normalize};
+use fastgrnn_data::data::{CrossValidation, DataError, Dataset, Labels, Normalize, SplitProblem};
 use fastgrnn_engine::engine::workspace_bytes;
 use fastgrnn_model::settings::MOMENTUM;
 
@@ -280,7 +280,9 @@ impl Config {
             return self.check_held_out(data);
         }
         self.split(data).map_err(|source| {
+            let is_short = matches!(&source, DataError::Split(SplitProblem::ShortRecording { .. }));
             let instead = match (self.preparation.val_group, &data.train.recording) {
+                _ if is_short => "`val-split = 0` trains without validation",
                 (true, _) => {
                     "`val-group = false` ignores the groups, `val-split = 0` trains without validation"
                 }
