@@ -48,8 +48,8 @@ pub(crate) struct Columns {
     pub features: Vec<usize>,
     /// The channels, where each row holds all steps of several; features are then step by step.
     pub channels: Option<Vec<String>>,
-    /// The column that was left out because it looks like time.
-    pub time: Option<String>,
+    /// The column that was left out because it looks like time: the first of them.
+    pub time: Option<usize>,
     /// Whether the id column that the training data had is not there.
     pub lost_id: bool,
     pub notes: Vec<String>,
@@ -167,6 +167,12 @@ impl Columns {
         channels(&names).is_some_and(|found| found.names == features)
     }
 
+    /// Leaves a feature out, by its number among the features.
+    pub fn leave_out(&mut self, feature: usize) {
+        let column = self.features.remove(feature);
+        self.roles[column] = Role::Unused;
+    }
+
     pub fn count(&self, role: Role) -> usize {
         self.roles.iter().filter(|&&r| r == role).count()
     }
@@ -255,7 +261,7 @@ impl Columns {
                 self.notes.push(format!("column {i} has no name and counts the rows; it was left out"));
             } else if (self.has_header && is_time_name(name)) || (!rows.is_empty() && cells.all(is_date)) {
                 self.roles[i] = Role::Unused;
-                self.time = Some(name.clone());
+                self.time.get_or_insert(i);
                 self.notes.push(format!(
                     "column '{name}' looks like time and was left out; keep it with `columns`"
                 ));

@@ -9,8 +9,10 @@ use std::collections::BTreeMap;
 
 use csv::{ByteRecord, ReaderBuilder, Trim};
 
+use super::clocks::{self, TableParts};
 use super::columns::{Columns, Role};
 use super::dialect::{Decimal, TableText, has_decimal_comma};
+use super::doctor::times::time;
 use super::encoding::decoded;
 use super::fields::{Context, number, text};
 use super::missing::{self, is_missing};
@@ -33,12 +35,14 @@ pub(crate) struct CsvTable {
 
 /// Reads one file.
 pub(crate) fn read(file: &str, bytes: &[u8], context: Context) -> Result<Part, DataError> {
-    let table = table(file, bytes, context)?;
+    let mut table = table(file, bytes, context)?;
+    let findings = clocks::leave_out(vec![table.parts()], context.request);
     let (kind, note) = label_kind(&[&table.rows], context.request);
     let missing = missing::note(&table.missing(), context.request.data.missing);
     let mut part = table.into_part(context.request, kind)?;
     part.notes.extend(missing);
     part.notes.extend(note);
+    part.findings.splice(..0, findings);
     Ok(part)
 }
 
@@ -64,13 +68,14 @@ pub(crate) fn table(file: &str, bytes: &[u8], context: Context) -> Result<CsvTab
         || columns.count(Role::Id) > 0
         || columns.lost_id
         || as_the_model;
-    if let Some(time) = columns.time.as_ref().filter(|_| !steps) {
-        return Err(DataError::UnassignedRows { file: file.into(), time: time.clone() });
+    if let Some(time) = columns.time.filter(|_| !steps) {
+        let time = columns.names[time].clone();
+        return Err(DataError::UnassignedRows { file: file.into(), time });
     }
     if !steps && request.data.chosen_columns().is_empty() && request.data.timesteps.is_none() {
         columns.take_channels();
     }
-    let mut rows = parse(file, &text, &columns, request.data.missing)?;
+    let mut rows = parse(file, &text, &columns, steps, request.data.missing)?;
     if rows.lines.is_empty() {
         let hint = "only a header, no rows".into();
         return Err(DataError::Empty { file: file.into(), hint });
@@ -90,6 +95,11 @@ pub(crate) fn features_in(file: &str, head: &[u8], context: Context) -> Option<V
 }
 
 impl CsvTable {
+    /// Its columns and rows, to leave some out.
+    pub fn parts(&mut self) -> TableParts<'_> {
+        TableParts { columns: &mut self.columns, rows: &mut self.rows, steps: self.steps }
+    }
+
     /// How many values of each feature are missing.
     pub fn missing(&self) -> BTreeMap<String, usize> {
         let counts = self.columns.features.iter().zip(&self.rows.missing);
@@ -113,7 +123,8 @@ impl CsvTable {
         let names: Vec<&str> =
             self.columns.features.iter().map(|&i| self.columns.names[i].as_str()).collect();
         let mut part = if self.steps {
-            self.rows.into_recordings(&file, &names, request, kind)?
+            let time = self.columns.time.map(|i| self.columns.names[i].as_str());
+            self.rows.into_recordings(&file, &names, time, request, kind)?
         } else {
             let width = self.columns.features.len();
             let dim = self.columns.channels.as_ref().map_or(1, Vec::len);
@@ -212,6 +223,7 @@ fn parse(
     file: &str,
     text: &TableText,
     columns: &Columns,
+    steps: bool,
     missing: Missing,
 ) -> Result<RecordingRows, DataError> {
     let find = |role| columns.roles.iter().position(|&r| r == role);
@@ -232,7 +244,7 @@ fn parse(
             continue;
         }
         for (feature, &i) in columns.features.iter().enumerate() {
-            let value = match number(&record[i]).filter(|v| v.is_finite()) {
+            let value = match number(&record[i]).filter(|v: &f32| v.is_finite()) {
                 None if missing != Missing::Error && is_missing(&record[i]) => {
                     rows.missing[feature] += 1;
                     f32::NAN
@@ -240,6 +252,12 @@ fn parse(
                 value => value.ok_or_else(|| bad_cell(file, line, &columns.names[i], &record[i]))?,
             };
             rows.values.push(value);
+        }
+        if let (Some(times), Some(column)) = (&mut rows.times, columns.time) {
+            match time(&record[column]) {
+                Some(time) => times.push(time),
+                None => rows.times = None,
+            }
         }
         for (column, names, what) in [
             (label, &mut rows.labels, "label"),
@@ -254,13 +272,18 @@ fn parse(
             names.push(&record[column]);
         }
         rows.lines.push(line);
+        let exact = |feature: usize| number::<f64>(&record[columns.features[feature]]);
+        rows.follow_last_row(steps, exact);
+    }
+    if columns.time.is_none() {
+        rows.times = None;
     }
     Ok(rows)
 }
 
 fn bad_cell(file: &str, line: u64, column: &str, cell: &[u8]) -> DataError {
     let (file, value) = (file.to_string(), text(cell));
-    if is_missing(cell) || number(cell).is_some() {
+    if is_missing(cell) || number::<f32>(cell).is_some() {
         let value = if value.is_empty() { "(empty)".into() } else { value };
         let advice = match is_missing(cell) {
             true => {

@@ -25,10 +25,10 @@ pub(crate) fn text(cell: &[u8]) -> String {
     String::from_utf8_lossy(cell).into_owned()
 }
 
-pub(crate) fn number(cell: &[u8]) -> Option<f32> {
+pub(crate) fn number<T: std::str::FromStr>(cell: &[u8]) -> Option<T> {
     std::str::from_utf8(cell).ok()?.parse().ok()
 }
 
 pub(crate) fn is_numeric(cell: &[u8]) -> bool {
-    cell.is_empty() || number(cell).is_some()
+    cell.is_empty() || number::<f32>(cell).is_some()
 }

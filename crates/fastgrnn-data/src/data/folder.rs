@@ -14,7 +14,7 @@ use super::part::Part;
 use super::parts::{Parts, request_for_test_part};
 use super::recordings::label_kind;
 use super::speech::Split;
-use super::{DataError, Request, csv, missing};
+use super::{DataError, Request, clocks, csv, missing};
 
 /// A table in a folder: where it is, and the class its folder names.
 struct FolderTable {
@@ -222,6 +222,7 @@ fn join(
     request: &Request,
     labelled: bool,
 ) -> Result<Option<Part>, DataError> {
+    let given = request;
     let mut request = request.clone();
     let mut parsed = Vec::new();
     let mut shared_note = None;
@@ -247,6 +248,7 @@ fn join(
         }
         parsed.push((name, group, table));
     }
+    let findings = clocks::leave_out(parsed.iter_mut().map(|(_, _, table)| table.parts()).collect(), given);
     let rows: Vec<_> = parsed.iter().map(|(_, _, table)| &table.rows).collect();
     let (kind, note) = label_kind(&rows, &request);
     let mut missing = BTreeMap::new();
@@ -280,6 +282,7 @@ fn join(
         joined.notes.extend(shared_note);
         joined.notes.extend(missing::note(&missing, request.data.missing));
         joined.notes.extend(note);
+        joined.findings.splice(..0, findings);
     }
     Ok(joined)
 }

@@ -187,15 +187,13 @@ fn deal_units(examples: &Examples, units: &[usize], count: usize, folds: usize, 
     order.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
     let (mut held, mut fold_of) = (vec![vec![0.0f64; n_classes]; folds], vec![0; count]);
     for unit in order {
-        let cost = |fold: &Vec<f64>| -> f64 {
-            fold.iter().zip(&sizes[unit]).map(|(have, more)| (have + more).powi(2) - have.powi(2)).sum()
+        // Of folds with as much of these classes, the smaller one; an empty fold has least of all.
+        let cost = |fold: usize| {
+            let own = held[fold].iter().zip(&sizes[unit]);
+            let more: f64 = own.map(|(have, more)| (have + more).powi(2) - have.powi(2)).sum();
+            (more, held[fold].iter().sum::<f64>())
         };
-        let mut best = 0;
-        for fold in 1..folds {
-            if cost(&held[fold]) < cost(&held[best]) {
-                best = fold;
-            }
-        }
+        let best = (1..folds).fold(0, |best, fold| if cost(fold) < cost(best) { fold } else { best });
         held[best].iter_mut().zip(&sizes[unit]).for_each(|(have, more)| *have += more);
         fold_of[unit] = best;
     }

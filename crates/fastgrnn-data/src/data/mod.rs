@@ -22,6 +22,7 @@ mod array;
 mod assemble;
 pub mod augment;
 pub mod clips;
+mod clocks;
 mod columns;
 mod convert;
 mod csv;

@@ -6,11 +6,16 @@
 
 use std::collections::HashMap;
 
+use super::doctor::times::TimedRows;
+use super::doctor::trend::Trend;
 use super::labels::are_few;
 use super::missing::fill;
 use super::part::RawLabels;
 use super::part::{Part, checked_stride, starts};
 use super::{DataError, LabelKind, Missing, Request, Sequences};
+
+/// Values above this lose digits in an f32 that clocks need.
+const LARGE: f32 = 65_536.0;
 
 /// Text values by number, in order of first appearance; one number a row.
 #[derive(Default)]
@@ -47,6 +52,12 @@ pub(crate) struct RecordingRows {
     /// How many values of each feature are missing.
     pub missing: Vec<usize>,
     pub lines: Vec<u64>,
+    /// The time of each row, if all rows have one.
+    pub times: Option<Vec<f64>>,
+    /// How each feature runs in each recording: recording by recording.
+    trends: Vec<Trend>,
+    /// The recording of the last row.
+    recording: usize,
     pub labels: Interner,
     pub groups: Interner,
     pub ids: Interner,
@@ -61,11 +72,57 @@ impl RecordingRows {
             values: Vec::new(),
             missing: vec![0; width],
             lines: Vec::new(),
+            times: Some(Vec::new()),
+            trends: Vec::new(),
+            recording: 0,
             labels: Interner::default(),
             groups: Interner::default(),
             ids: Interner::default(),
             class: None,
         }
+    }
+
+    /// Follows how the features run in the recording of the row that was added last. If rows are no time
+    /// steps, all are one recording. `exact` gives a feature of that row in full.
+    pub fn follow_last_row(&mut self, steps: bool, exact: impl Fn(usize) -> Option<f64>) {
+        let row = self.lines.len() - 1;
+        self.recording = match self.ids.of_row.last() {
+            _ if !steps => 0,
+            Some(&id) => id as usize,
+            None if row == 0 || self.groups.get(row) == self.groups.get(row - 1) => self.recording,
+            None => self.recording + 1,
+        };
+        let start = self.recording * self.width;
+        if self.trends.len() < start + self.width {
+            self.trends.resize(start + self.width, Trend::default());
+        }
+        for feature in 0..self.width {
+            let value = self.values[row * self.width + feature];
+            // Only large values lose digits that matter in an f32.
+            let value = match value.abs() > LARGE {
+                true => exact(feature).unwrap_or(f64::from(value)),
+                false => f64::from(value),
+            };
+            if value.is_finite() {
+                self.trends[start + feature].add(value);
+            }
+        }
+    }
+
+    /// How a feature runs in each recording.
+    pub fn trends_of(&self, feature: usize) -> impl Iterator<Item = &Trend> + Clone {
+        self.trends.iter().skip(feature).step_by(self.width.max(1))
+    }
+
+    /// Removes a feature.
+    pub fn remove_feature(&mut self, feature: usize) {
+        let width = self.width;
+        let is_kept = |i: &usize| i % width != feature;
+        let kept = (0..self.values.len()).filter(is_kept);
+        self.values = kept.map(|i| self.values[i]).collect();
+        self.trends = (0..self.trends.len()).filter(is_kept).map(|i| self.trends[i]).collect();
+        self.missing.remove(feature);
+        self.width -= 1;
     }
 
     fn row(&self, row: usize) -> &[f32] {
@@ -101,27 +158,35 @@ impl RecordingRows {
         Ok(part)
     }
 
-    /// One time step a row: sequences by id, or windows cut from recordings. `names` are those of the
-    /// features.
+    /// One time step a row: sequences by id, or windows cut from recordings, in the order of their times.
+    /// `names` are those of the features, `time` is that of the column with the times.
     pub fn into_recordings(
         mut self,
         file: &str,
         names: &[&str],
+        time: Option<&str>,
         request: &Request,
         kind: LabelKind,
     ) -> Result<Part, DataError> {
         let mut recordings = self.recordings(file)?;
+        let mut findings = Vec::new();
+        if let (Some(times), Some(column)) = (&self.times, time) {
+            let timed = TimedRows { file, column, times, lines: &self.lines };
+            findings = timed.order(&mut recordings);
+        }
         if self.missing.iter().any(|&count| count > 0) {
             self.fill(file, names, &mut recordings, request.data.missing)?;
         }
-        match request.data.window {
-            None => self.whole(file, &recordings),
+        let mut part = match request.data.window {
+            None => self.whole(file, &recordings)?,
             Some(window) => {
                 let steps = recordings.iter().map(Vec::len);
                 let stride = checked_stride(window, steps, self.width, request)?;
-                Ok(self.windows(file, &recordings, window, stride, kind))
+                self.windows(file, &recordings, window, stride, kind)
             }
-        }
+        };
+        part.findings = findings;
+        Ok(part)
     }
 
     /// Fills in missing values, or drops their rows.

@@ -154,3 +154,128 @@ fn a_group_on_both_sides_is_named() {
     let found = data.findings.iter().find(|f| f.code == FindingCode::GroupInBoth).unwrap();
     assert!(found.message.ends_with("test part: bob"), "{found}");
 }
+
+/// Noise of three classes that were recorded one after the other, with a column `clock` of which
+/// `at(recording, step)` is the value.
+fn recorded(clock: &str, at: impl Fn(usize, usize) -> String) -> String {
+    let mut rng = fastgrnn_core::rng::Rng::new(7);
+    let mut text = format!("rec,{clock},x,y,label\n");
+    for recording in 0..30 {
+        for step in 0..20 {
+            let (x, y, class) = (rng.normal(), rng.normal(), ["idle", "run", "walk"][recording / 10]);
+            text += &format!("{recording},{},{x:.4},{y:.4},{class}\n", at(recording, step));
+        }
+    }
+    text
+}
+
+fn read(text: &str, change: impl FnOnce(&mut data::DataConfig)) -> Dataset {
+    let request = Request::default().with_data(|data| data.id_col = Some("rec".into())).with_data(change);
+    data::load_bytes("log.csv", text.as_bytes(), &request).unwrap()
+}
+
+#[test]
+fn clocks_and_counters_under_any_name_are_left_out_and_can_be_brought_back() {
+    let row = |r: usize, t: usize| r * 20 + t;
+    for (name, at) in [
+        (
+            "seconds_elapsed",
+            (&|r, t| format!("{:.3}", row(r, t) as f64 * 0.02)) as &dyn Fn(usize, usize) -> String,
+        ),
+        ("PacketCounter", &|r, t| (65_000 + row(r, t)).to_string()),
+        ("epoc (ms)", &|r, t| (1_700_000_000_000u64 + 20 * row(r, t) as u64).to_string()),
+        ("loggingTime", &|r, t| (1_700_000_000_000_000_000u64 + 20_000_000 * row(r, t) as u64).to_string()),
+        ("Zeit", &|_, t| format!("{:.2}", t as f64 * 0.02)),
+        ("wibble", &|r, t| (1e6 - row(r, t) as f64).to_string()),
+    ] {
+        let text = recorded(name, at);
+        let data = read(&text, |_| {});
+        assert_eq!(data.features.as_deref(), Some(&["x".to_string(), "y".to_string()][..]), "{name}");
+        let found = data.findings.iter().find(|f| f.code == FindingCode::ClockColumn).unwrap();
+        assert!(
+            found.message.contains(&format!("'{name}'")) && found.remedy.contains("`columns`"),
+            "{found}"
+        );
+        assert_eq!(data.train.x.get(0).len(), 40, "{name}");
+        let kept = read(&text, |data| data.columns = Some(vec![name.into(), "x".into()]));
+        assert_eq!(kept.train.x.dim(), 2);
+        assert!(kept.findings.iter().all(|f| f.code != FindingCode::ClockColumn));
+    }
+}
+
+#[test]
+fn a_folder_of_tables_is_judged_as_a_whole() {
+    // In one file the signal rises like a clock, in the others it does not.
+    let file = |k: usize| {
+        let row = |t: usize| {
+            let signal = if k == 0 { t as f64 } else { ((t * (k + 3)) % 7) as f64 };
+            format!("{},{signal},{}\n", t * 10, (t * t * (k + 1)) % 5)
+        };
+        format!("ticks,a,b\n{}", (0..24).map(row).collect::<String>())
+    };
+    let folder = tempfile::tempdir().unwrap();
+    for k in 0..8 {
+        let class = folder.path().join(if k % 2 == 0 { "even" } else { "odd" });
+        std::fs::create_dir_all(&class).unwrap();
+        std::fs::write(class.join(format!("{k}.csv")), file(k)).unwrap();
+    }
+    let data = data::load(&Request::new(folder.path().to_str().unwrap())).unwrap();
+    assert_eq!(data.features.as_deref(), Some(&["a".to_string(), "b".to_string()][..]));
+    let found: Vec<&Finding> = data.findings.iter().filter(|f| f.code == FindingCode::ClockColumn).collect();
+    assert_eq!(found.len(), 1);
+    assert!(found[0].message.contains("'ticks'"), "{}", found[0]);
+}
+
+#[test]
+fn an_index_of_sequences_is_left_out_too_and_a_model_reads_without_it() {
+    let row =
+        |i: usize| format!("{i},{},{},{},{}\n", (i * 7) % 5, (i * 3) % 4, (i * i) % 9, ["a", "b"][i % 2]);
+    let text = format!("nr,s0,s1,s2,label\n{}", (0..40).map(row).collect::<String>());
+    let data = data::load_bytes("wide.csv", text.as_bytes(), &Request::default()).unwrap();
+    assert_eq!(data.train.x.get(3), [1.0, 1.0, 0.0]);
+    assert_eq!(codes(&data.findings)[0], FindingCode::ClockColumn);
+    let classes = vec!["a".to_string(), "b".to_string()];
+    let expect = data::Expect { dim: 1, steps: 3, classes, ..data::Expect::default() };
+    let request = Request { expect: Some(expect), ..Request::default() };
+    let again = data::load_bytes("wide.csv", text.as_bytes(), &request).unwrap();
+    assert_eq!(again.train.x.get(3), [1.0, 1.0, 0.0]);
+}
+
+#[test]
+fn rows_out_of_time_order_are_sorted_and_refused_where_the_order_is_unknown() {
+    let ordered = recorded("time", |_, t| t.to_string());
+    let mut lines: Vec<&str> = ordered.lines().collect();
+    let plain = read(&ordered, |_| {});
+    fastgrnn_core::rng::Rng::new(3).shuffle(&mut lines[1..]);
+    let shuffled = read(&(lines.join("\n") + "\n"), |_| {});
+    let found = shuffled.findings.iter().find(|f| f.code == FindingCode::RowsSorted).unwrap();
+    assert!(found.message.contains("'time'") && found.message.contains("30 of 30"), "{found}");
+    let sequence = |data: &Dataset, id: &str| {
+        let ids = data.train.ids.as_ref().unwrap();
+        data.train.x.get(ids.iter().position(|other| other == id).unwrap()).to_vec()
+    };
+    for recording in 0..30 {
+        let id = recording.to_string();
+        assert_eq!(sequence(&shuffled, &id), sequence(&plain, &id), "{id}");
+    }
+    let dates = recorded("date", |_, t| format!("2024-05-{:02}T12:00:00Z", 30 - t));
+    assert!(codes(&read(&dates, |_| {}).findings).contains(&FindingCode::RowsSorted));
+    let repeated = recorded("time", |_, t| (t % 10).to_string());
+    let data = read(&repeated, |_| {});
+    let found = data.findings.iter().find(|f| f.code == FindingCode::TimesRepeat).unwrap();
+    assert_eq!(found.severity, Severity::Error);
+    assert!(doctor::check(&data.findings, &[]).is_err());
+    doctor::check(&data.findings, &["times-repeat".into()]).unwrap();
+}
+
+#[test]
+fn values_that_an_f32_cannot_tell_apart_are_named() {
+    let mut rng = fastgrnn_core::rng::Rng::new(9);
+    let row = |i: usize, noise: f64| {
+        format!("{},{:.3},{:.3},{}\n", i / 10, 1e8 + noise, noise, ["a", "b"][i / 10 % 2])
+    };
+    let rows: String = (0..400).map(|i| row(i, rng.normal())).collect();
+    let data = read(&format!("rec,pressure,x,label\n{rows}"), |_| {});
+    let found = data.findings.iter().find(|f| f.code == FindingCode::LostDigits).unwrap();
+    assert!(found.message.contains("'pressure'") && !found.message.contains("'x'"), "{found}");
+}

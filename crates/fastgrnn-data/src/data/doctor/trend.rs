@@ -15,6 +15,8 @@ const MOST_JITTER: f64 = 0.5;
 const MOST_WRAPS: f64 = 0.01;
 /// Share of the steps that may be 0.
 const MOST_PAUSES: f64 = 0.05;
+/// Rounding that is lost in the range of a column, as a share of it.
+const MOST_ROUNDING: f64 = 0.01;
 /// Share of the recordings whose steps must be nearly equal.
 const MOST_RECORDINGS: f64 = 0.9;
 
@@ -55,6 +57,14 @@ impl Trend {
         (self.low, self.high) = (self.low.min(value), self.high.max(value));
         self.last = value;
         self.rows += 1;
+    }
+
+    /// Whether the changes of a column with these trends are less than its f32 values can hold.
+    pub fn loses_digits<'a>(trends: impl Iterator<Item = &'a Trend>) -> bool {
+        let ranges = trends.filter(|trend| trend.rows > 0).map(|trend| (trend.low, trend.high));
+        let Some((low, high)) = ranges.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))) else { return false };
+        let rounding = low.abs().max(high.abs()) * f64::from(f32::EPSILON) / 2.0;
+        high > low && rounding > MOST_ROUNDING * (high - low)
     }
 
     fn steps(&self) -> usize {
@@ -154,7 +164,7 @@ mod tests {
         assert!(!is_found(&trends(30, 40, |_, t, _| (t as f64 * 0.2).sin())));
         assert!(!is_found(&trends(30, 40, |_, _, _| 7.0)), "a constant");
         assert!(!is_found(&trends(30, 40, |r, t, rng| r as f64 * 100.0 + t as f64 * 0.1 + rng.normal())));
-        let slopes = |r: usize, t: usize| if r % 2 == 0 { t as f64 } else { -(t as f64) };
+        let slopes = |r: usize, t: usize| if r.is_multiple_of(2) { t as f64 } else { -(t as f64) };
         assert!(!is_found(&trends(30, 40, |r, t, _| slopes(r, t))), "ramps in both directions");
         assert!(
             !is_found(&trends(30, 40, |_, t, rng| (t as f64).powi(3) + rng.uniform())),
