@@ -44,7 +44,7 @@ fn the_paper_s_shapes_and_every_cell_can_be_had() {
     assert_eq!(new(har)["macs_per_step"], 80 + 9 + 960 + 960);
     let wake = "--cell fastgrnn --input 32 --hidden 32 --rank-w 10 --rank-u 15 --keep-w 0.2 --keep-u 0.3 --classes 2 --steps 162";
     assert_eq!(new(wake)["macs_per_step"], 64 + 64 + 144 + 144);
-    for cell in ["rnn", "fastrnn", "fastrnn-vector", "fastgrnn", "ugrnn", "gru", "lstm"] {
+    for cell in ["rnn", "fastrnn", "fastrnn-vector", "fastgrnn", "ugrnn", "gru", "lstm", "mingru"] {
         let shape = "--input 4 --hidden 10 --rank-u full --layers 2 --classes 3 --steps 12 --update tanh";
         assert_eq!(new(&format!("--cell {cell} {shape}"))["cell"], cell);
         let e = json(folder.path(), &["eval", "m.safetensors", "--dataset", "random:60"]);

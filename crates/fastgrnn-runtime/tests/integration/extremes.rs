@@ -24,7 +24,8 @@ fn cells(code: u8, hidden: usize, update: Curve, f_a: u8) -> Vec<Cell> {
         4 => positive.map(|gate| Cell::Ugrnn { gate }).collect(),
         5 => positive.map(|gate| Cell::Gru { gate }).collect(),
         7 => positive.map(|gate| Cell::MinGru { gate }).collect(),
-        _ => gates.map(|gate| Cell::Lstm { gate, f_c: most_f_c(update, f_a) }).collect(),
+        6 => gates.map(|gate| Cell::Lstm { gate, f_c: most_f_c(update, f_a) }).collect(),
+        _ => panic!("the cell with code {code} has no arm here"),
     }
 }
 

@@ -179,7 +179,8 @@ fn cell(code: u8, hidden: usize, manner: Manner) -> BoxedStrategy<Cell> {
         4 => select(gates).prop_map(|gate| Cell::Ugrnn { gate }).boxed(),
         5 => select(gates).prop_map(|gate| Cell::Gru { gate }).boxed(),
         7 => select(gates).prop_map(|gate| Cell::MinGru { gate }).boxed(),
-        _ => (select(gates), 0..=14_u8).prop_map(|(gate, f_c)| Cell::Lstm { gate, f_c }).boxed(),
+        6 => (select(gates), 0..=14_u8).prop_map(|(gate, f_c)| Cell::Lstm { gate, f_c }).boxed(),
+        _ => panic!("the cell with code {code} has no arm here"),
     }
 }
 

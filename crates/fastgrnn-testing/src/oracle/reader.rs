@@ -104,7 +104,8 @@ impl<'a> Reader<'a> {
             4 => Cell::Ugrnn { gate: Self::curve(gate)? },
             5 => Cell::Gru { gate: Self::curve(gate)? },
             6 => Cell::Lstm { gate: Self::curve(gate)?, f_c },
-            _ => Cell::MinGru { gate: Self::curve(gate)? },
+            7 => Cell::MinGru { gate: Self::curve(gate)? },
+            _ => return None,
         };
         let start = if stored == 1 { Some(self.signed(state_vectors(code) * hidden)?) } else { None };
         Some(Layer { cell, update: Self::curve(update)?, hidden, f_a, f_h, s_b, w, u, biases, start })

@@ -237,7 +237,7 @@ impl<'a, S: IntSimd> Rule<'a, S> {
                 let value = self.updated(self.sum(sums, 1, biases[1]), cuts);
                 Blend { share, value, keep: s.sub(one, share) }
             }
-            _ => {
+            LSTM => {
                 let share = self.gated(self.sum(sums, 0, biases[0]));
                 let keep = self.gated(self.sum(sums, 1, biases[1]));
                 let value = self.updated(self.sum(sums, 2, biases[2]), cuts);
@@ -249,6 +249,7 @@ impl<'a, S: IntSimd> Rule<'a, S> {
                 let value = self.updated(s.add(s.shl(next, up), offset), cuts);
                 Blend { share: self.gated(self.sum(sums, 3, biases[3])), value, keep: zero }
             }
+            _ => unreachable!("the cell with code {KIND} has no arm here"),
         }
     }
 
