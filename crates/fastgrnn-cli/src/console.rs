@@ -47,10 +47,15 @@ impl Console {
 
 /// Prints a failure as one block: what failed, then each cause under it.
 pub fn print_error(error: &anyhow::Error) {
-    let _ = io::stderr().write_all(error_block(error).as_bytes());
+    let _ = match error.downcast_ref::<clap::Error>() {
+        // Its text has colours and the usage.
+        Some(usage) => usage.print(),
+        None => io::stderr().write_all(error_block(error).as_bytes()),
+    };
 }
 
-fn error_block(error: &anyhow::Error) -> String {
+/// What failed, then each cause, without saying anything twice.
+pub fn error_lines(error: &anyhow::Error) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for cause in error.chain() {
         // Errors about a recipe file name keys, and these stay keys.
@@ -61,6 +66,11 @@ fn error_block(error: &anyhow::Error) -> String {
             lines.push(cause);
         }
     }
+    lines
+}
+
+fn error_block(error: &anyhow::Error) -> String {
+    let lines = error_lines(error);
     let mut block = String::new();
     for (depth, line) in lines.iter().enumerate() {
         let lead = if depth == 0 { "error: " } else { "  because: " };

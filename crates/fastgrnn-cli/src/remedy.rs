@@ -1,5 +1,6 @@
 //! What to try after an error of the library, in terms of the command line.
 
+use crate::shell;
 use fastgrnn::stream::StreamError;
 use fastgrnn::train::{ConfigError, TrainError};
 
@@ -15,9 +16,7 @@ pub fn of(error: &anyhow::Error) -> Option<String> {
 
 fn training(error: &TrainError) -> Option<String> {
     match error {
-        TrainError::Interrupted { out, .. } => {
-            Some(format!("fastgrnn train --resume --out {}", out.display()))
-        }
+        TrainError::Interrupted { out, .. } => Some(shell::resume_command(out)),
         TrainError::Occupied { .. } => Some("--resume to continue it, or another folder with --out".into()),
         TrainError::Busy { .. }
         | TrainError::ConfigChanged { .. }

@@ -26,9 +26,10 @@ use fastgrnn::cells::Nonlinearity;
 /// run them on microcontrollers
 #[derive(Debug, Parser)]
 #[command(name = "fastgrnn", version, arg_required_else_help = true)]
-#[command(after_help = "Start with `fastgrnn demo`. Exit codes: 0 success, 1 failure, 2 usage error.")]
+#[command(after_help = "Start with `fastgrnn demo`. Exit codes: 0 success, 1 failure, 2 usage error, \
+                        130 after Ctrl-C.")]
 pub struct Cli {
-    /// Print exactly one JSON document on stdout
+    /// Print exactly one JSON document on stdout: the answer, or the error
     #[arg(long, global = true, help_heading = "Output")]
     pub json: bool,
     /// Print no progress and no notes on stderr
@@ -85,17 +86,18 @@ pub enum Command {
     Completions(CompletionsArgs),
 }
 
-/// Reads the command line; help and usage errors end the process.
+/// Reads the command line; a request for help or the version ends the process.
 pub fn parse() -> anyhow::Result<Cli> {
     let parsed = command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
     parsed.map_err(|error| {
-        let flag = match (error.kind(), error.get(ContextKind::InvalidArg)) {
-            (ErrorKind::UnknownArgument, Some(ContextValue::String(flag))) => flag.clone(),
-            _ => error.exit(),
-        };
-        match flags::renamed(&flag) {
-            Some(message) => misuse(message),
-            None => error.exit(),
+        if !error.use_stderr() {
+            error.exit();
+        }
+        match (error.kind(), error.get(ContextKind::InvalidArg)) {
+            (ErrorKind::UnknownArgument, Some(ContextValue::String(flag))) => {
+                flags::renamed(flag).map_or_else(|| error.into(), misuse)
+            }
+            _ => error.into(),
         }
     })
 }

@@ -2,10 +2,12 @@
 
 use crate::args::ParetoArgs;
 use crate::console::Console;
+use crate::failure::Stopped;
 use crate::misuse::misuse;
 use crate::progress::Watcher;
 use crate::report::write_whole;
 use crate::scores::short;
+use crate::shell::quoted;
 use crate::table::{facts, table};
 use crate::training::read_recipe;
 use crate::{dataset, interrupt, runs};
@@ -141,7 +143,8 @@ fn train_points(
         match pareto::train(candidate, data, &options, &mut Watcher::new(console)) {
             Ok(point) => points.push(point),
             Err(ParetoError::Train { source: TrainError::Interrupted { .. }, .. }) => {
-                bail!("interrupted; continue with: {} --resume", command(args, out))
+                let resume = format!("{} --resume", command(args, out));
+                return Err(Stopped { what: format!("continue with: {resume}"), resume: Some(resume) }.into());
             }
             // One network that explodes is no reason to lose the others.
             Err(error @ ParetoError::Train { source: TrainError::Diverged { .. }, .. }) => {
@@ -174,12 +177,8 @@ fn best_of<'a>(points: &'a [TrainedCandidate], grid: &Grid) -> Vec<BestCandidate
 /// The command as it was given, with the folder it writes into.
 fn command(args: &ParetoArgs, out: &Path) -> String {
     let given = std::env::args_os().skip(1).filter(|word| word != "--resume");
-    let plain = |word: &str| word.chars().all(|c| c.is_alphanumeric() || "-_./,=:".contains(c));
-    let quoted = given.map(|word| word.to_string_lossy().into_owned()).map(|word| match plain(&word) {
-        true => word,
-        false => format!("'{}'", word.replace('\'', "'\\''")),
-    });
-    let mut words: Vec<String> = std::iter::once("fastgrnn".to_owned()).chain(quoted).collect();
+    let given = given.map(|word| quoted(&word.to_string_lossy()));
+    let mut words: Vec<String> = std::iter::once("fastgrnn".to_owned()).chain(given).collect();
     if args.out.is_none() {
         words.push(format!("--out {}", short(out)));
     }
