@@ -5,6 +5,7 @@ mod model_file;
 mod stream;
 mod stream_eval;
 mod train_config;
+mod train_folder;
 mod train_resume;
 mod train_run;
 mod train_soft;
