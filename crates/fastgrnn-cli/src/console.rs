@@ -45,6 +45,16 @@ impl Console {
     }
 }
 
+/// Characters of a line where the answer is printed.
+pub fn width() -> usize {
+    let terminal = terminal_size::terminal_size_of(io::stdout());
+    let columns = || std::env::var("COLUMNS").ok()?.parse().ok().filter(|&columns| columns >= 20);
+    terminal.map(|(width, _)| usize::from(width.0)).or_else(columns).unwrap_or(USUAL_WIDTH)
+}
+
+/// Characters of a line if nothing says how wide the terminal is.
+const USUAL_WIDTH: usize = 80;
+
 /// Prints a failure as one block: what failed, then each cause under it.
 pub fn print_error(error: &anyhow::Error) {
     let _ = match error.downcast_ref::<clap::Error>() {

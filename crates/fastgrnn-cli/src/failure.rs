@@ -3,6 +3,7 @@
 use crate::console::error_lines;
 use crate::misuse::is_misuse;
 use crate::{interrupt, shell};
+use fastgrnn::model::ModelError;
 use fastgrnn::train::TrainError;
 use serde::Serialize;
 
@@ -52,8 +53,14 @@ impl Failure {
             if let Some(Stopped { resume: command, .. }) = cause.downcast_ref() {
                 (kind, resume) = (FailureKind::Interrupted, command.clone());
             }
-            if let Some(TrainError::Interrupted { out, .. }) = cause.downcast_ref() {
-                (kind, resume) = (FailureKind::Interrupted, Some(shell::resume_command(out)));
+            match cause.downcast_ref() {
+                Some(TrainError::Interrupted { out, .. }) => {
+                    (kind, resume) = (FailureKind::Interrupted, Some(shell::resume_command(out)));
+                }
+                Some(TrainError::Io { path, .. } | TrainError::Model(ModelError::Io { path, .. })) => {
+                    resume = shell::resume_of(path);
+                }
+                _ => {}
             }
         }
         let exit_code = match kind {

@@ -9,8 +9,10 @@ mod board_sound;
 mod board_table;
 mod commands;
 mod components;
+mod confusion;
 mod console;
 mod dataset;
+mod date;
 mod detector;
 mod failure;
 mod flags;
@@ -33,7 +35,7 @@ mod training;
 use args::{Cli, Command, DataCommand};
 use commands::{
     bench, board, compare, completions, data, demo, eval, export, info, new, pareto, predict, quantize,
-    stream, stream_eval, train,
+    runs as list, stream, stream_eval, train,
 };
 use console::Console;
 use failure::Failure;
@@ -69,6 +71,7 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Train(args) => train::run(*args, console),
         Command::Eval(args) => eval::run(args, console),
         Command::Predict(args) => predict::run(args, console),
+        Command::Runs(args) => list::run(&args, console),
         Command::Info(args) => info::run(&args, console),
         Command::New(args) => new::run(args, console),
         Command::Pareto(args) => pareto::run(*args, console),

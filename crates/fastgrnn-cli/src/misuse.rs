@@ -2,7 +2,9 @@
 
 use fastgrnn::data::DataError;
 use fastgrnn::pareto::ParetoError;
+use fastgrnn::quantize::DetectorProblem;
 use fastgrnn::settings::OutOfRange;
+use fastgrnn::stream::StreamError;
 use fastgrnn::train::{ConfigError, RecipeError, TrainError};
 use fastgrnn_export::ExportError;
 use std::error::Error;
@@ -37,6 +39,8 @@ pub fn is_misuse(error: &anyhow::Error) -> bool {
             || cause.downcast_ref().is_some_and(training)
             || cause.downcast_ref().is_some_and(pareto)
             || cause.downcast_ref().is_some_and(export)
+            || cause.downcast_ref().is_some_and(detector)
+            || matches!(cause.downcast_ref(), Some(StreamError::Detector(error)) if detector(error))
     })
 }
 
@@ -49,6 +53,7 @@ fn settings(error: &ConfigError) -> bool {
         ConfigError::Range(_)
         | ConfigError::Value { .. }
         | ConfigError::NoSuchClass { .. }
+        | ConfigError::NoLabels { .. }
         | ConfigError::Loss { .. }
         | ConfigError::InitialState { .. }
         | ConfigError::TooLarge { .. }
@@ -63,7 +68,6 @@ fn settings(error: &ConfigError) -> bool {
         // The data, not the settings, would have to be others.
         ConfigError::TooFew { .. }
         | ConfigError::EmptySequence { .. }
-        | ConfigError::NoLabels { .. }
         | ConfigError::Labels { .. }
         | ConfigError::OneClass { .. }
         | ConfigError::TestMismatch { .. }
@@ -78,6 +82,7 @@ fn data(error: &DataError) -> bool {
         DataError::UnknownSource { .. }
             | DataError::UnknownWord { .. }
             | DataError::UnknownColumn { .. }
+            | DataError::NoLabels { .. }
             | DataError::Timesteps { .. }
             | DataError::Needs { .. }
             | DataError::NotRecordings { .. }
@@ -109,6 +114,11 @@ fn pareto(error: &ParetoError) -> bool {
         | ParetoError::Nothing(_)
         | ParetoError::NoComponents => true,
     }
+}
+
+/// Classes that the model does not have.
+fn detector(error: &DetectorProblem) -> bool {
+    matches!(error, DetectorProblem::Unknown { .. })
 }
 
 fn export(error: &ExportError) -> bool {

@@ -1,5 +1,6 @@
 //! Commands that are printed for a shell.
 
+use fastgrnn::train::CONFIG_FILE;
 use std::path::Path;
 
 /// A word of a command, quoted if the shell would read it otherwise.
@@ -14,6 +15,12 @@ pub fn quoted(word: &str) -> String {
 /// The command that continues the training in `run`.
 pub fn resume_command(run: &Path) -> String {
     format!("fastgrnn train --resume --out {}", quoted(&run.display().to_string()))
+}
+
+/// The command that continues the training whose folder a file is in.
+pub fn resume_of(file: &Path) -> Option<String> {
+    let run = file.ancestors().skip(1).take(2).find(|folder| folder.join(CONFIG_FILE).exists());
+    run.map(resume_command)
 }
 
 #[cfg(test)]

@@ -206,7 +206,7 @@ fn a_run_is_never_overwritten() {
     let before = std::fs::read(t.model()).unwrap();
     let args = ["train", "--dataset", "digits", "--hidden", "4", "--epochs", "1", "--out", "run"];
     fails(t.path(), &args, 2, &["run", "--resume"]);
-    fails(t.path(), &["demo", "--out", "run"], 2, &["run", "--resume"]);
+    fails(t.path(), &["demo", "--out", "run"], 2, &["run", "--out"]);
     assert!(std::fs::read(t.model()).unwrap() == before);
 }
 
@@ -222,6 +222,74 @@ fn a_run_resumes_only_with_its_own_settings() {
         &["hidden", "other settings"],
     );
     fails(t.path(), &["train", "--resume", "--out", "nowhere"], 2, &["nowhere", "no run to resume"]);
+}
+
+#[test]
+fn the_command_that_is_printed_after_a_divergence_works() {
+    let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    write(folder.path(), "w.csv", rows(40));
+    let args = "train --dataset w.csv --hidden 4 --epochs 3 --out run --optimizer sgd --clip 0 --lr";
+    let args: Vec<&str> = args.split(' ').chain(["1e37"]).collect();
+    let output = crate::command::run(folder.path(), &args);
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    let printed = stderr.lines().find_map(|line| line.trim().strip_prefix("try: fastgrnn ")).unwrap();
+    assert!(printed.contains("--lr 0.1 ") && printed.ends_with("--force"), "{printed}");
+    let words: Vec<&str> = printed.split(' ').collect();
+    let summary = json(elsewhere.path(), &words);
+    assert_eq!(Path::new(summary["run"].as_str().unwrap()), folder.path().join("run"));
+}
+
+#[test]
+fn force_replaces_a_run_and_only_a_run() {
+    let t = copy_of_trained();
+    let small = ["train", "--dataset", "digits", "--hidden", "4", "--epochs", "1"];
+    fails(t.path(), &[&small[..], &["--force"]].concat(), 2, &["--out"]);
+    fails(t.path(), &[&small[..], &["--out", "run"]].concat(), 2, &["--force"]);
+    write(&t.run(), "notes.txt", "mine");
+    fails(t.path(), &[&small[..], &["--out", "run", "--force"]].concat(), 1, &["notes.txt", "nothing was"]);
+    assert!(t.run().join("model.safetensors").exists());
+    std::fs::remove_file(t.run().join("notes.txt")).unwrap();
+    let summary = json(t.path(), &[&small[..], &["--out", "run", "--force"]].concat());
+    assert_eq!(summary["epochs"], 1);
+}
+
+#[test]
+fn a_run_is_resumed_from_any_folder() {
+    let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    write(folder.path(), "w.csv", rows(40));
+    let args = ["train", "--dataset", "w.csv", "--hidden", "4", "--epochs", "1", "--out", "my run"];
+    let summary = json(folder.path(), &args);
+    let run = summary["run"].as_str().unwrap();
+    assert_eq!(json(elsewhere.path(), &["train", "--resume", "--out", run]), summary);
+    assert_eq!(json(elsewhere.path(), &["train", "--resume", run]), summary);
+    // The run may move, and the data with a flag.
+    std::fs::rename(folder.path().join("w.csv"), elsewhere.path().join("moved.csv")).unwrap();
+    fails(elsewhere.path(), &["train", "--resume", run], 2, &["w.csv"]);
+    assert_eq!(json(elsewhere.path(), &["train", "--resume", run, "--dataset", "moved.csv"]), summary);
+}
+
+#[test]
+fn an_edited_configuration_is_not_resumed() {
+    let t = copy_of_trained();
+    let path = t.run().join("config.toml");
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, text.replace("lr = 0.003", "lr = 0.05")).unwrap();
+    fails(t.path(), &["train", "--resume", "run"], 2, &["lr was 0.003, is now 0.05"]);
+}
+
+#[test]
+fn wrong_numbers_and_names_of_flags_are_explained() {
+    let t = trained().path();
+    let digits = |more: &[&str], parts: &[&str]| {
+        fails(t, &[&["train", "--dataset", "digits"], more].concat(), 2, parts);
+    };
+    digits(&["--lr", "-1"], &["lr = -1: it must be a number above 0"]);
+    digits(&["--lr", "1e-300"], &["lr = 1e-300:"]);
+    digits(&["--hidden", "-1"], &["`-1` is not a whole number from 0"]);
+    digits(&["--learning-rate", "0.1"], &["did you mean --lr?"]);
+    digits(&["--batch-size=3"], &["did you mean --batch?"]);
+    fails(t, &["info", "run", "--learning-rate", "0.1"], 2, &["unexpected argument"]);
 }
 
 #[test]
