@@ -2,7 +2,7 @@
 
 use fastgrnn::cells::{CELLS, Cell, Declaration, Start};
 use fastgrnn::data::Sequences;
-use fastgrnn::model::{AnyModel, Model, Task};
+use fastgrnn::model::{AnyModel, Model, Task, with_digest, without_digest};
 use fastgrnn::net::Network;
 use fastgrnn::quantize::{Options, quantize};
 use serde_json::Value;
@@ -33,19 +33,24 @@ pub fn read_model(bytes: &[u8]) {
     assert_eq!(model, again.expect("what was written can be read"));
 }
 
-/// The text of a model file's metadata.
+/// The text of a model file's metadata, without the digest.
 pub fn metadata(file: &[u8]) -> String {
     let (header, _) = split(file);
-    header["__metadata__"]["fastgrnn"].as_str().expect("a model file").to_owned()
+    without_digest(header["__metadata__"]["fastgrnn"].as_str().expect("a model file"))
 }
 
-/// The same file with another text as its metadata.
+/// The same file with another text as its metadata, and a digest that fits.
 pub fn with_metadata(file: &[u8], text: &str) -> Vec<u8> {
-    let (mut header, tensors) = split(file);
-    header["__metadata__"]["fastgrnn"] = Value::from(text);
-    let header = header.to_string();
-    let length = (header.len() as u64).to_le_bytes();
-    [&length, header.as_bytes(), tensors].concat()
+    let (header, tensors) = split(file);
+    let write = |text: String| {
+        let mut header = header.clone();
+        header["__metadata__"]["fastgrnn"] = Value::from(text);
+        let header = header.to_string();
+        let length = (header.len() as u64).to_le_bytes();
+        Ok::<_, std::convert::Infallible>([&length, header.as_bytes(), tensors].concat())
+    };
+    let Ok(file) = with_digest(text, write);
+    file
 }
 
 /// The header of a safetensors file, which follows its length, and the tensors' bytes behind it.

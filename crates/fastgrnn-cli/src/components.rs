@@ -37,7 +37,7 @@ pub fn train_all(
     let (mut rows, mut last) = (Vec::new(), None);
     for (i, component) in components.iter().enumerate() {
         console.note(&format!("{} of {}: {}", i + 1, components.len(), title(component.name)));
-        let place = Place { out: Some(folder(component.name)), resume: false };
+        let place = Place { out: Some(folder(component.name)), resume: false, replace: false };
         let outcome = train(&component.recipe, place, threads, console)?;
         rows.push(row(component.name, &outcome));
         last = Some(outcome);

@@ -45,12 +45,27 @@ impl Console {
     }
 }
 
-/// Prints a failure as one block: what failed, then each cause under it.
-pub fn print_error(error: &anyhow::Error) {
-    let _ = io::stderr().write_all(error_block(error).as_bytes());
+/// Characters of a line where the answer is printed.
+pub fn width() -> usize {
+    let terminal = terminal_size::terminal_size_of(io::stdout());
+    let columns = || std::env::var("COLUMNS").ok()?.parse().ok().filter(|&columns| columns >= 20);
+    terminal.map(|(width, _)| usize::from(width.0)).or_else(columns).unwrap_or(USUAL_WIDTH)
 }
 
-fn error_block(error: &anyhow::Error) -> String {
+/// Characters of a line if nothing says how wide the terminal is.
+const USUAL_WIDTH: usize = 80;
+
+/// Prints a failure as one block: what failed, then each cause under it.
+pub fn print_error(error: &anyhow::Error) {
+    let _ = match error.downcast_ref::<clap::Error>() {
+        // Its text has colours and the usage.
+        Some(usage) => usage.print(),
+        None => io::stderr().write_all(error_block(error).as_bytes()),
+    };
+}
+
+/// What failed, then each cause, without saying anything twice.
+pub fn error_lines(error: &anyhow::Error) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for cause in error.chain() {
         // Errors about a recipe file name keys, and these stay keys.
@@ -61,6 +76,11 @@ fn error_block(error: &anyhow::Error) -> String {
             lines.push(cause);
         }
     }
+    lines
+}
+
+fn error_block(error: &anyhow::Error) -> String {
+    let lines = error_lines(error);
     let mut block = String::new();
     for (depth, line) in lines.iter().enumerate() {
         let lead = if depth == 0 { "error: " } else { "  because: " };

@@ -2,6 +2,7 @@
 
 use crate::console::Console;
 use crate::misuse::misuse;
+use crate::scores::short;
 use anyhow::Context;
 use fastgrnn::data::{self, DataError, DataRecipe, Dataset, Examples, Labels};
 use fastgrnn::model::{DataPart, Model, PartError};
@@ -39,7 +40,7 @@ pub fn load_any(
 
 /// Adds the name of the data set to an error, and prints the notes of the reader.
 pub fn finish(loaded: Result<Dataset, DataError>, source: &str, console: Console) -> anyhow::Result<Dataset> {
-    let data = loaded.with_context(|| format!("cannot read the data set '{source}'"))?;
+    let data = loaded.with_context(|| format!("cannot read the data set '{}'", short(Path::new(source))))?;
     data.notes.iter().for_each(|note| console.note(note));
     Ok(data)
 }

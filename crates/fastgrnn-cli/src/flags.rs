@@ -43,6 +43,29 @@ fn flag_with_value(name: &str, value: &str) -> String {
     }
 }
 
+/// Usual names of other programs for flags, without the dashes.
+const OTHER_NAMES: [(&str, &str); 12] = [
+    ("learning-rate", "lr"),
+    ("learning_rate", "lr"),
+    ("batch-size", "batch"),
+    ("batch_size", "batch"),
+    ("hidden-size", "hidden"),
+    ("hidden-units", "hidden"),
+    ("units", "hidden"),
+    ("data", "dataset"),
+    ("input-data", "dataset"),
+    ("model", "cell"),
+    ("epoch", "epochs"),
+    ("output", "out"),
+];
+
+/// What is probably meant by a flag that does not exist, among the flags of the command.
+pub fn meant(flag: &str, known: impl Fn(&str) -> bool) -> Option<String> {
+    let name = flag.trim_start_matches("--").split('=').next().unwrap_or_default();
+    let (_, own) = OTHER_NAMES.iter().find(|(other, own)| *other == name && known(own))?;
+    Some(format!("there is no flag --{name}; did you mean --{own}?"))
+}
+
 /// The new name of a flag that was renamed.
 pub fn renamed(flag: &str) -> Option<String> {
     let name = flag.trim_start_matches("--").split('=').next().unwrap_or_default();

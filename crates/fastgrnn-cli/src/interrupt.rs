@@ -1,46 +1,54 @@
-//! Ctrl-C: the first asks the run to stop at a safe place, the second ends the program.
+//! Requests to stop (Ctrl-C, and the signals to terminate and to hang up): the first asks the command to stop
+//! at a safe place, the second ends the program.
 
-use std::io::Write;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use crate::signals;
+use std::sync::atomic::{AtomicI32, Ordering};
 
-static PRESSED: AtomicUsize = AtomicUsize::new(0);
+/// The first signal that arrived; 0 before there is one.
+static SIGNAL: AtomicI32 = AtomicI32::new(0);
 
-/// Exit code of a program ended by the interrupt signal.
-const INTERRUPTED: i32 = 130;
+/// Exit codes of programs that a signal ended are this and the number of the signal.
+const SIGNAL_EXIT: i32 = 128;
 
-/// Takes over Ctrl-C for the rest of the program. Without a handler the run still resumes from
-/// its last checkpoint, so that this fails is no reason to stop.
+/// The exit code after Ctrl-C.
+const CTRL_C_EXIT: u8 = 130;
+
+/// Handles requests to stop for the rest of the program: a training stops after its batch.
 pub fn listen() {
-    let _ = ctrlc::set_handler(|| {
-        if PRESSED.fetch_add(1, Ordering::SeqCst) > 0 {
-            std::process::exit(INTERRUPTED);
-        }
-        let _ =
-            writeln!(std::io::stderr(), "\nstopping after this batch; press Ctrl-C again to stop at once");
+    signals::on_signals(|signal| {
+        note(signal);
+        signals::write_stderr("\nstopping after this batch; press Ctrl-C again to stop at once\n");
     });
 }
 
-/// Takes over Ctrl-C and the request to terminate while boards are built and run: what runs is ended,
-/// and nothing of it stays.
+/// The same while boards are built and run: what runs is ended, and nothing of it stays.
 pub fn end_boards() {
-    let _ = ctrlc::set_handler(|| {
-        if PRESSED.fetch_add(1, Ordering::SeqCst) > 0 {
-            std::process::exit(INTERRUPTED);
-        }
+    signals::on_signals(|signal| {
+        note(signal);
         fastgrnn_boards::stop();
     });
 }
 
-/// Takes over Ctrl-C while a stream is heard: it ends, and the answer is printed.
+/// The same while a stream is heard: it ends, and the answer is printed.
 pub fn end_stream() {
-    let _ = ctrlc::set_handler(|| {
-        if PRESSED.fetch_add(1, Ordering::SeqCst) > 0 {
-            std::process::exit(INTERRUPTED);
-        }
-    });
+    signals::on_signals(note);
 }
 
-/// Whether Ctrl-C was pressed.
+fn note(signal: i32) {
+    if SIGNAL.compare_exchange(0, signal, Ordering::SeqCst, Ordering::SeqCst).is_err() {
+        signals::exit_at_once(SIGNAL_EXIT + signal);
+    }
+}
+
+/// Whether a request to stop arrived.
 pub fn is_requested() -> bool {
-    PRESSED.load(Ordering::SeqCst) > 0
+    SIGNAL.load(Ordering::SeqCst) != 0
+}
+
+/// The exit code of a command that stopped on request.
+pub fn exit_code() -> u8 {
+    match SIGNAL.load(Ordering::SeqCst) {
+        0 => CTRL_C_EXIT,
+        signal => u8::try_from(SIGNAL_EXIT + signal).unwrap_or(CTRL_C_EXIT),
+    }
 }

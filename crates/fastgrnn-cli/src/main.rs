@@ -1,16 +1,20 @@
 //! The `fastgrnn` command: parses the command line, calls the library, prints the answer.
 //!
-//! Exit codes: 0 for success, 1 for a failure, 2 for a usage error. Answers go to stdout, everything else
-//! to stderr; with `--json` the answer is exactly one JSON document.
+//! Exit codes: 0 for success, 1 for a failure, 2 for a usage error, 128 and the number of the signal for a
+//! command that was stopped. Answers go to stdout, everything else to stderr; with `--json` stdout gets
+//! exactly one JSON document, which is the answer or the error.
 
 mod args;
 mod board_sound;
 mod board_table;
 mod commands;
 mod components;
+mod confusion;
 mod console;
 mod dataset;
+mod date;
 mod detector;
+mod failure;
 mod flags;
 mod integer_tables;
 mod interrupt;
@@ -23,15 +27,18 @@ mod report;
 mod runs;
 mod saturation;
 mod scores;
+mod shell;
+mod signals;
 mod table;
 mod training;
 
 use args::{Cli, Command, DataCommand};
 use commands::{
     bench, board, compare, completions, data, demo, eval, export, info, new, pareto, predict, quantize,
-    stream, stream_eval, train,
+    runs as list, stream, stream_eval, train,
 };
 use console::Console;
+use failure::Failure;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -40,9 +47,21 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             console::print_error(&error);
-            ExitCode::from(if error.is::<misuse::Misuse>() { 2 } else { 1 })
+            let failure = Failure::of(&error);
+            // Also after a command line that cannot be parsed.
+            if std::env::args_os().any(|word| word == "--json") {
+                print_json(&failure);
+            }
+            ExitCode::from(failure.exit_code)
         }
     }
+}
+
+fn print_json(failure: &Failure) {
+    let console = Console { json: true, quiet: true };
+    let document = serde_json::json!({ "error": failure });
+    // There is nobody left to tell that stdout is closed.
+    let _ = console.answer(&document, String::new);
 }
 
 fn run(cli: Cli) -> anyhow::Result<()> {
@@ -52,6 +71,7 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Train(args) => train::run(*args, console),
         Command::Eval(args) => eval::run(args, console),
         Command::Predict(args) => predict::run(args, console),
+        Command::Runs(args) => list::run(&args, console),
         Command::Info(args) => info::run(&args, console),
         Command::New(args) => new::run(args, console),
         Command::Pareto(args) => pareto::run(*args, console),

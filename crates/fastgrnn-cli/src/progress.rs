@@ -79,10 +79,17 @@ pub fn reading(console: &Console) -> Option<Watch> {
 
 fn new_bar(batches: u64) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(batches), ProgressDrawTarget::stderr_with_hz(8));
-    let style = ProgressStyle::with_template("{prefix} [{bar:24.cyan/blue}] {msg} · {eta} left");
-    // The template is constant; a broken one would only lose colour.
+    let columns = terminal_size::terminal_size_of(std::io::stderr()).map_or(80, |(width, _)| width.0);
+    let style = ProgressStyle::with_template(&bar_template(columns));
+    // A broken template would only lose colour.
     bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> "));
     bar
+}
+
+/// A line that is not wider than the terminal: the message is cut where there is no room for it.
+fn bar_template(columns: u16) -> String {
+    let bar = (columns / 4).clamp(4, 24);
+    format!("{{prefix}} [{{bar:{bar}.cyan/blue}}] {{eta}} left · {{wide_msg}}")
 }
 
 fn epoch_text(report: &EpochReport) -> String {
@@ -185,6 +192,10 @@ impl Observer for Watcher {
             accuracy("test", &result.test),
             duration(result.seconds)
         ));
+    }
+
+    fn warning(&mut self, text: &str) {
+        self.line(&format!("warning: {text}"));
     }
 
     fn should_stop(&mut self) -> bool {

@@ -1,7 +1,10 @@
 //! What to try after an error of the library, in terms of the command line.
 
+use crate::shell;
+use fastgrnn::model::ModelError;
+use fastgrnn::settings::Setting;
 use fastgrnn::stream::StreamError;
-use fastgrnn::train::{ConfigError, TrainError};
+use fastgrnn::train::{CONFIG_FILE, ConfigError, TrainError};
 
 /// A remedy for the error, if the command line has one that the message does not name.
 pub fn of(error: &anyhow::Error) -> Option<String> {
@@ -15,11 +18,22 @@ pub fn of(error: &anyhow::Error) -> Option<String> {
 
 fn training(error: &TrainError) -> Option<String> {
     match error {
-        TrainError::Interrupted { out, .. } => {
-            Some(format!("fastgrnn train --resume --out {}", out.display()))
+        TrainError::Interrupted { out, .. } => Some(shell::resume_command(out)),
+        TrainError::Occupied { .. } => {
+            Some("--resume to continue it, --force to replace it, or another folder with --out".into())
         }
-        TrainError::Occupied { .. } => Some("--resume to continue it, or another folder with --out".into()),
+        TrainError::Diverged { out, try_lr, .. } => {
+            let (recipe, folder) = (out.join(CONFIG_FILE), out.display().to_string());
+            let recipe = shell::quoted(&recipe.display().to_string());
+            let folder = shell::quoted(&folder);
+            Some(format!("fastgrnn train {recipe} --lr {} --out {folder} --force", Setting::text(try_lr)))
+        }
+        TrainError::Io { path, .. } | TrainError::Model(ModelError::Io { path, .. }) => {
+            shell::resume_of(path)
+                .map(|command| format!("when it can be written, {command} continues the run"))
+        }
         TrainError::Busy { .. }
+        | TrainError::OtherFiles { .. }
         | TrainError::ConfigChanged { .. }
         | TrainError::DataChanged { .. }
         | TrainError::Damaged { .. } => Some("another folder with --out".into()),

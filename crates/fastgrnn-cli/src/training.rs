@@ -1,11 +1,13 @@
 //! Training as the commands `train`, `pareto` and `demo` do it.
 
-use crate::console::Console;
+use crate::confusion::confusion;
+use crate::console::{Console, width};
 use crate::misuse::misuse;
 use crate::progress::{self, Watcher};
 use crate::report;
 use crate::scores::{score_text, short};
-use crate::table::{confusion, facts};
+use crate::shell::resume_command;
+use crate::table::facts;
 use crate::{dataset, interrupt, runs};
 use anyhow::Context;
 use fastgrnn::data::{self, Request};
@@ -25,14 +27,18 @@ pub fn read_recipe(path: &Path) -> anyhow::Result<Recipe> {
     Ok(Recipe::from_toml(path)?)
 }
 
-/// The folder of a run, and whether the run in it is resumed.
+/// The folder of a run, and what happens to the run in it.
 pub struct Place {
     pub out: Option<PathBuf>,
+    /// It is continued.
     pub resume: bool,
+    /// It is removed.
+    pub replace: bool,
 }
 
 /// Loads the data, trains and writes the report.
 pub fn train(recipe: &Recipe, place: Place, threads: usize, console: Console) -> anyhow::Result<Outcome> {
+    let recipe = &with_absolute_paths(recipe);
     let request = Request { watch: progress::reading(&console), ..recipe.request() };
     let data = dataset::finish(data::load(&request), &request.source, console)?;
     let config = recipe.resolve(&data).context("the settings cannot be used")?;
@@ -46,9 +52,14 @@ pub fn train(recipe: &Recipe, place: Place, threads: usize, console: Console) ->
     interrupt::listen();
     let options = RunOptions { out, resume: place.resume, threads };
     let mut watcher = Watcher::new(console);
-    let outcome = train::run(&config, &data, &options, &mut watcher)?;
+    let outcome = match place.replace {
+        true => train::run_anew(&config, &data, &options, &mut watcher)?,
+        false => train::run(&config, &data, &options, &mut watcher)?,
+    };
     drop(watcher);
-    report::write(&outcome, &config, &data)?;
+    report::write(&outcome, &config, &data).with_context(|| {
+        format!("the run is complete, but not its report; {}", resume_command(&options.out))
+    })?;
     Ok(outcome)
 }
 
@@ -68,6 +79,23 @@ fn delivered_text(delivered: &Delivered) -> String {
         true => format!("seed {}, the first: there is no validation part to choose by", delivered.seed),
         false => format!("seed {}: {}", delivered.seed, scores.join(", ")),
     }
+}
+
+/// The recipe with paths that mean the same in every folder, so that the run can be continued from any.
+fn with_absolute_paths(recipe: &Recipe) -> Recipe {
+    let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
+    recipe.clone().with(|r| {
+        let is_known = |name: &str| data::known_sets(None).iter().any(|set| set.name == name);
+        let path = r.source.dataset.as_ref().filter(|name| !is_known(name)).map(PathBuf::from);
+        if let Some(path) =
+            path.filter(|path| path.exists()).as_ref().map(absolute).as_deref().and_then(Path::to_str)
+        {
+            r.source.dataset = Some(path.to_owned());
+        }
+        r.source.test = r.source.test.as_ref().map(absolute);
+        r.data.data_dir = r.data.data_dir.as_ref().map(absolute);
+        r.training.teacher = r.training.teacher.as_ref().map(absolute);
+    })
 }
 
 /// The result as text.
@@ -111,7 +139,7 @@ pub fn outcome_text(outcome: &Outcome) -> String {
         best.and_then(|r| r.test.as_ref().map(|e| ("test", e)).or(r.val.as_ref().map(|e| ("validation", e))));
     let matrix = match part {
         Some((name, e)) if e.confusion.is_some() => {
-            let matrix = e.confusion.as_ref().map_or(String::new(), |m| confusion(m, &e.labels));
+            let matrix = e.confusion.as_ref().map_or(String::new(), |m| confusion(m, &e.labels, width()));
             format!("\nConfusion matrix of the {name} set, seed {}:\n\n{matrix}\n", s.best_seed)
         }
         _ => String::new(),

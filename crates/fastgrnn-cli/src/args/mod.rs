@@ -14,7 +14,7 @@ pub use data::{DataCommand, DataConvertArgs, DataInspectArgs, DataListArgs};
 pub use device::{BoardArgs, Boards, ExportArgs, NewArgs};
 pub use models::{CompareArgs, Engine, EvalArgs, InfoArgs, PredictArgs, QuantizeArgs};
 pub use stream::{DetectorArgs, ResetArg, StreamArgs, StreamEvalArgs};
-pub use training::{DemoArgs, ParetoArgs, TrainArgs};
+pub use training::{DemoArgs, ParetoArgs, RunsArgs, TrainArgs};
 
 use crate::flags;
 use crate::misuse::misuse;
@@ -26,9 +26,10 @@ use fastgrnn::cells::Nonlinearity;
 /// run them on microcontrollers
 #[derive(Debug, Parser)]
 #[command(name = "fastgrnn", version, arg_required_else_help = true)]
-#[command(after_help = "Start with `fastgrnn demo`. Exit codes: 0 success, 1 failure, 2 usage error.")]
+#[command(after_help = "Start with `fastgrnn demo`. Exit codes: 0 success, 1 failure, 2 usage error, \
+                        130 after Ctrl-C.")]
 pub struct Cli {
-    /// Print exactly one JSON document on stdout
+    /// Print exactly one JSON document on stdout: the answer, or the error
     #[arg(long, global = true, help_heading = "Output")]
     pub json: bool,
     /// Print no progress and no notes on stderr
@@ -47,6 +48,8 @@ pub enum Command {
     Demo(DemoArgs),
     /// Train a network from a recipe or from flags
     Train(Box<TrainArgs>),
+    /// List the runs below a folder: state, scores, size and settings that differ
+    Runs(RunsArgs),
     /// Measure a model on labelled data
     #[command(after_help = AS_IN_TRAINING)]
     Eval(EvalArgs),
@@ -85,19 +88,61 @@ pub enum Command {
     Completions(CompletionsArgs),
 }
 
-/// Reads the command line; help and usage errors end the process.
+/// Reads the command line; a request for help or the version ends the process.
 pub fn parse() -> anyhow::Result<Cli> {
     let parsed = command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
     parsed.map_err(|error| {
-        let flag = match (error.kind(), error.get(ContextKind::InvalidArg)) {
-            (ErrorKind::UnknownArgument, Some(ContextValue::String(flag))) => flag.clone(),
-            _ => error.exit(),
-        };
-        match flags::renamed(&flag) {
-            Some(message) => misuse(message),
-            None => error.exit(),
+        if !error.use_stderr() {
+            error.exit();
+        }
+        match (error.kind(), error.get(ContextKind::InvalidArg)) {
+            (ErrorKind::UnknownArgument, Some(ContextValue::String(flag))) => {
+                let better = flags::renamed(flag).or_else(|| flags::meant(flag, is_flag_of_this_command));
+                better.map_or_else(|| error.into(), misuse)
+            }
+            _ => error.into(),
         }
     })
+}
+
+/// The flags that `train -h` shows.
+const TRAIN_FLAGS: [&str; 15] = [
+    "recipe",
+    "dataset",
+    "test",
+    "id-col",
+    "label-col",
+    "window",
+    "cell",
+    "hidden",
+    "quantize",
+    "fit",
+    "epochs",
+    "lr",
+    "seeds",
+    "out",
+    "resume",
+];
+/// The flags that `pareto -h` shows.
+const PARETO_FLAGS: [&str; 9] =
+    ["recipe", "budget_bytes", "cells", "dataset", "label-col", "epochs", "seeds", "out", "resume"];
+
+/// The command with a short help (`-h`) of its most used flags; `--help` shows all.
+fn with_short_help(command: clap::Command, name: &str, common: &[&str]) -> clap::Command {
+    let command = command.mut_args(|arg| match common.contains(&arg.get_id().as_str()) {
+        true => arg,
+        false => arg.hide_short_help(true),
+    });
+    let more = format!("These are the most used flags; fastgrnn {name} --help lists all.");
+    command.after_help(more).after_long_help("Exit codes and errors as JSON: docs/exit-codes.md.")
+}
+
+/// Whether the command that was called has a flag.
+fn is_flag_of_this_command(name: &str) -> bool {
+    let words = std::env::args_os().skip(1);
+    let main = command();
+    let called = words.filter_map(|word| main.find_subcommand(word)).next();
+    called.is_some_and(|command| command.get_arguments().any(|arg| arg.get_long() == Some(name)))
 }
 
 /// The command line, with the settings of `new` adapted: a random model has to have a cell and a size,
@@ -107,7 +152,11 @@ pub fn command() -> clap::Command {
         let text = format!("Nonlinearity of the {name} [default: {default}, unless the cell has its own]");
         move |arg: clap::Arg| arg.help(text)
     };
-    Cli::command().mut_subcommand("new", |new| {
+    let mut main = Cli::command();
+    for (name, common) in [("train", &TRAIN_FLAGS[..]), ("pareto", &PARETO_FLAGS[..])] {
+        main = main.mut_subcommand(name, |command| with_short_help(command, name, common));
+    }
+    main.mut_subcommand("new", |new| {
         new.mut_arg("cell", |arg| arg.required(true).help("Recurrent cell"))
             .mut_arg("hidden", |arg| arg.required(true).help("Units of the state of a layer"))
             .mut_arg("gate", nonlinearity("gates", Nonlinearity::QuantSigm))

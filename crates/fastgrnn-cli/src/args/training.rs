@@ -18,7 +18,7 @@ pub struct DemoArgs {
 
 #[derive(Debug, Args)]
 pub struct TrainArgs {
-    /// Recipe file; flags override its keys
+    /// Recipe file, whose keys flags override; with --resume also a run folder
     #[arg(value_name = "RECIPE.toml")]
     pub recipe: Option<PathBuf>,
     #[command(flatten)]
@@ -31,6 +31,9 @@ pub struct TrainArgs {
     /// Continue the run in --out [default: the newest run of this data set and cell]
     #[arg(long, help_heading = "Run")]
     pub resume: bool,
+    /// Remove the run that --out holds, and train anew
+    #[arg(long, help_heading = "Run", requires = "out", conflicts_with = "resume")]
+    pub force: bool,
 }
 
 #[derive(Debug, Args)]
@@ -60,4 +63,11 @@ pub struct ParetoArgs {
     /// Continue in --out; finished points are not trained again [default: the newest of this data set]
     #[arg(long, help_heading = "Run")]
     pub resume: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct RunsArgs {
+    /// Folder to search
+    #[arg(value_name = "DIR", default_value = "runs")]
+    pub folder: PathBuf,
 }

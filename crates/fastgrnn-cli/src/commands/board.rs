@@ -2,6 +2,7 @@
 
 use crate::args::{BoardArgs, Boards};
 use crate::console::Console;
+use crate::failure::Stopped;
 use crate::interrupt;
 use crate::misuse::misuse;
 use crate::table::{facts, table};
@@ -94,7 +95,7 @@ pub fn run(args: BoardArgs, console: Console) -> anyhow::Result<()> {
         };
         let measured = measure_model(board, &model, arithmetic, &inputs, &options);
         if interrupt::is_requested() {
-            return Err(anyhow!("interrupted; nothing was kept"));
+            return Err(Stopped { what: "nothing was kept".into(), resume: None }.into());
         }
         match measured {
             Ok(report) => {

@@ -3,12 +3,13 @@
 use crate::args::DemoArgs;
 use crate::components::{self, ComponentRow};
 use crate::console::Console;
+use crate::misuse::misuse;
 use crate::runs;
 use crate::scores::short;
 use crate::training::outcome_text;
 use anyhow::Context;
 use fastgrnn::pareto::{self, Component};
-use fastgrnn::train::{CONFIG_FILE, Recipe, Summary, TrainError};
+use fastgrnn::train::{CONFIG_FILE, Recipe, Summary};
 use serde::Serialize;
 
 /// The recipes of the demo: copies of files in `recipes/`, because a package holds only its own files. A
@@ -35,7 +36,10 @@ pub fn run(args: DemoArgs, console: Console) -> anyhow::Result<()> {
     components.push(Component { name: "tiny", recipe: tiny });
     let out = match args.out {
         Some(out) if out.join(CONFIG_FILE).exists() || out.join(STAGES).exists() => {
-            return Err(TrainError::Occupied { out }.into());
+            return Err(misuse(format!(
+                "{} already holds a run; choose another folder with --out",
+                out.display()
+            )));
         }
         Some(out) => out,
         None => runs::fresh("digits", "fastgrnn")?,

@@ -1,11 +1,12 @@
 //! `fastgrnn eval`
 
 use crate::args::EvalArgs;
-use crate::console::Console;
+use crate::confusion::confusion;
+use crate::console::{Console, width};
 use crate::report::write_whole;
 use crate::saturation::{Saturated, saturation_text};
 use crate::scores::score_text;
-use crate::table::{confusion, facts, table};
+use crate::table::{facts, table};
 use crate::{dataset, model};
 use anyhow::Context;
 use fastgrnn::data::{Examples, Labels};
@@ -59,7 +60,7 @@ fn describe(answer: &EvalOutput) -> String {
         ("result", score_text(&e.scores, None)),
     ]);
     if let Some(matrix) = &e.confusion {
-        text.push_str(&format!("\n{}\n", confusion(matrix, &e.labels)));
+        text.push_str(&format!("\n{}\n", confusion(matrix, &e.labels, width())));
         let rows = e.labels.iter().zip(&e.per_class).map(|(name, c)| {
             let f = |v: Option<f64>| v.map_or("–".into(), |v| format!("{v:.4}"));
             vec![name.clone(), f(c.precision), f(c.recall), f(c.f1), c.support.to_string()]

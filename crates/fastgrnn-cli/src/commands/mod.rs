@@ -14,6 +14,7 @@ pub mod new;
 pub mod pareto;
 pub mod predict;
 pub mod quantize;
+pub mod runs;
 pub mod stream;
 pub mod stream_eval;
 pub mod train;

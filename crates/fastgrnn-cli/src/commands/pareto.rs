@@ -2,10 +2,12 @@
 
 use crate::args::ParetoArgs;
 use crate::console::Console;
+use crate::failure::Stopped;
 use crate::misuse::misuse;
 use crate::progress::Watcher;
 use crate::report::write_whole;
 use crate::scores::short;
+use crate::shell::quoted;
 use crate::table::{facts, table};
 use crate::training::read_recipe;
 use crate::{dataset, interrupt, runs};
@@ -15,6 +17,7 @@ use fastgrnn::pareto::{self, Grid, ParetoError, TrainedCandidate};
 use fastgrnn::report::{PARETO_HEADING, ParetoReport, bytes, pareto_row};
 use fastgrnn::train::{Recipe, RunOptions, TrainError};
 use serde::Serialize;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 /// Where the runs of the points lie.
@@ -114,7 +117,10 @@ fn place(dataset: &str, out: Option<PathBuf>, resume: bool) -> anyhow::Result<Op
         (out, _) => out,
     };
     match out {
-        Some(out) if !resume && out.join(POINTS).exists() => Err(TrainError::Occupied { out }.into()),
+        Some(out) if !resume && out.join(POINTS).exists() => Err(misuse(format!(
+            "{} already holds a run; --resume continues it, or choose another folder with --out",
+            out.display()
+        ))),
         out => Ok(out),
     }
 }
@@ -141,7 +147,8 @@ fn train_points(
         match pareto::train(candidate, data, &options, &mut Watcher::new(console)) {
             Ok(point) => points.push(point),
             Err(ParetoError::Train { source: TrainError::Interrupted { .. }, .. }) => {
-                bail!("interrupted; continue with: {} --resume", command(args, out))
+                let resume = format!("{} --resume", command(args, out));
+                return Err(Stopped { what: format!("continue with: {resume}"), resume: Some(resume) }.into());
             }
             // One network that explodes is no reason to lose the others.
             Err(error @ ParetoError::Train { source: TrainError::Diverged { .. }, .. }) => {
@@ -171,19 +178,32 @@ fn best_of<'a>(points: &'a [TrainedCandidate], grid: &Grid) -> Vec<BestCandidate
     best
 }
 
-/// The command as it was given, with the folder it writes into.
+/// The command as it was given, with the folder it writes into, for a shell in any folder.
 fn command(args: &ParetoArgs, out: &Path) -> String {
-    let given = std::env::args_os().skip(1).filter(|word| word != "--resume");
-    let plain = |word: &str| word.chars().all(|c| c.is_alphanumeric() || "-_./,=:".contains(c));
-    let quoted = given.map(|word| word.to_string_lossy().into_owned()).map(|word| match plain(&word) {
-        true => word,
-        false => format!("'{}'", word.replace('\'', "'\\''")),
+    let given: Vec<OsString> = std::env::args_os().skip(1).filter(|word| word != "--resume").collect();
+    let before = std::iter::once(None).chain(given.iter().map(Some));
+    let is_path = |word: &OsString, before: Option<&OsString>| {
+        args.recipe.as_ref().is_some_and(|recipe| recipe == Path::new(word))
+            || before.is_some_and(|flag| PATH_FLAGS.iter().any(|known| flag == known))
+    };
+    let absolute = given.iter().zip(before).map(|(word, before)| match is_path(word, before) {
+        true => absolute_word(word),
+        false => word.to_string_lossy().into_owned(),
     });
-    let mut words: Vec<String> = std::iter::once("fastgrnn".to_owned()).chain(quoted).collect();
+    let mut words: Vec<String> = std::iter::once("fastgrnn".to_owned()).chain(absolute).collect();
     if args.out.is_none() {
-        words.push(format!("--out {}", short(out)));
+        words.extend(["--out".to_owned(), out.display().to_string()]);
     }
-    words.join(" ")
+    words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+}
+
+/// Flags whose value is a path, or may be one.
+const PATH_FLAGS: [&str; 5] = ["--dataset", "--test", "--data-dir", "--teacher", "--out"];
+
+/// A word of the command line that means the same in every folder, if it is the path of something.
+fn absolute_word(word: &OsStr) -> String {
+    let path = std::path::absolute(word).ok().filter(|path| path.exists());
+    path.map_or_else(|| word.to_string_lossy().into_owned(), |path| path.display().to_string())
 }
 
 fn describe(answer: &ParetoOutput) -> String {

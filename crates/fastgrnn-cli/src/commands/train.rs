@@ -11,11 +11,14 @@ use std::path::PathBuf;
 
 /// Trains, writes the report, prints the result.
 pub fn run(args: TrainArgs, console: Console) -> anyhow::Result<()> {
-    let recipe = match &args.recipe {
-        Some(path) => read_recipe(path)?.overlay(args.flags),
-        None => args.flags,
+    let is_run = |path: &PathBuf| args.resume && path.join(CONFIG_FILE).exists();
+    let (recipe, out) = match (args.recipe, args.out) {
+        (Some(run), None) if is_run(&run) => (args.flags, Some(run)),
+        (Some(path), out) => (read_recipe(&path)?.overlay(args.flags), out),
+        (None, out) => (args.flags, out),
     };
-    let (recipe, place) = place(recipe, args.out, args.resume, console)?;
+    let (recipe, mut place) = place(recipe, out, args.resume, console)?;
+    place.replace = args.force;
     let outcome = train(&recipe, place, args.threads.count(), console)?;
     console.answer(&outcome.summary, || outcome_text(&outcome))
 }
@@ -46,7 +49,7 @@ fn place(
     match (resume, config) {
         (true, Some(config)) => {
             let stored = Recipe::from_toml(&config).context("cannot resume")?;
-            Ok((stored.overlay(recipe), Place { out, resume: true }))
+            Ok((stored.overlay(recipe), Place { out, resume: true, replace: false }))
         }
         (resume, _) if recipe.source.dataset.is_none() => Err(misuse(match (resume, &out) {
             (true, Some(out)) => format!("{} holds no run to resume", out.display()),
@@ -58,7 +61,7 @@ fn place(
             if let (true, Some(out)) = (resume, &out) {
                 console.note(&format!("{} holds no run yet: starting one", out.display()));
             }
-            Ok((recipe, Place { out, resume: false }))
+            Ok((recipe, Place { out, resume: false, replace: false }))
         }
     }
 }

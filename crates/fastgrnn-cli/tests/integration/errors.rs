@@ -29,18 +29,68 @@ fn misuse_of_the_command_line_is_exit_code_2() {
     fails(t, &["train", "--dataset", "digits", "--threads", "0"], 2, &["--threads"]);
     fails(t, &["eval", "run"], 2, &["--dataset"]);
     fails(t, &["train", "--sparsity-u", "0.5"], 2, &["--sparsity-u", "--keep-u"]);
-    fails(t, &["train", "--hidden", "0", "--dataset", "digits"], 1, &["hidden = 0", "between 1 and"]);
+    fails(t, &["train", "--hidden", "0", "--dataset", "digits"], 2, &["hidden = 0", "between 1 and"]);
     fails(t, &["bench", "train", "--python", "python3"], 2, &["--against"]);
 }
 
 #[test]
-fn failures_keep_stdout_empty_with_json_too() {
-    fails(trained().path(), &["info", "nothing-here", "--json"], 1, &["nothing-here"]);
+fn wrong_settings_are_misuse_however_they_are_given() {
+    let folder = tempfile::tempdir().unwrap();
+    let t = folder.path();
+    let digits = |more: &[&str], parts: &[&str]| {
+        fails(t, &[&["train", "--dataset", "digits"], more].concat(), 2, parts);
+    };
+    digits(&["--lr", "0"], &["lr = 0"]);
+    digits(&["--lr", "abc"], &["abc"]);
+    digits(&["--rank-w", "12"], &["at most 8"]);
+    digits(&["--class-share", "11=0.5"], &["11"]);
+    digits(&["--loss", "squared-error"], &["squared-error"]);
+    digits(&["--label-col", "x"], &["--label-col"]);
+    write(t, "r.toml", "dataset = \"digits\"\nlr = 0.0\n");
+    fails(t, &["train", "r.toml"], 2, &["lr = 0"]);
+    write(t, "w.csv", rows(20));
+    fails(t, &["train", "--dataset", "w.csv", "--label-col", "9"], 2, &["no column '9'"]);
+    fails(t, &["export", "x.safetensors", "--target", "c", "-o", "out"], 1, &["x.safetensors"]);
+}
+
+/// The error that a command with `--json` prints.
+fn error_of(folder: &Path, args: &[&str]) -> serde_json::Value {
+    let output = crate::command::run(folder, args);
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|e| {
+        panic!("{args:?} does not print one document: {e}\n{}", String::from_utf8_lossy(&output.stdout))
+    });
+    assert!(!output.stderr.is_empty(), "stderr stays for people");
+    assert_eq!(document.as_object().unwrap().len(), 1, "{document}");
+    let error = document["error"].clone();
+    assert_eq!(error["exit_code"], output.status.code().unwrap(), "{error}");
+    error
+}
+
+#[test]
+fn an_error_is_a_json_document_with_json() {
+    let t = trained().path();
+    let error = error_of(t, &["info", "nothing-here", "--json"]);
+    let keys: Vec<&str> = error.as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(keys, ["exit_code", "kind", "message", "resume"]);
+    assert_eq!((error["kind"].as_str(), error["exit_code"].as_u64()), (Some("failed"), Some(1)));
+    assert!(error["message"].as_str().unwrap().contains("nothing-here") && error["resume"].is_null());
+    for (args, part) in [
+        (&["train", "--dataset", "digits", "--lr", "0", "--json"][..], "lr = 0"),
+        (&["--json", "train", "--hiden", "3"], "'--hiden'"),
+        (&["frobnicate", "--json"], "'frobnicate'"),
+        (&["train", "--sparsity-u", "0.5", "--json"], "--keep-u"),
+        (&["--json"], "subcommand"),
+    ] {
+        let error = error_of(t, args);
+        assert_eq!((error["kind"].as_str(), error["exit_code"].as_u64()), (Some("misuse"), Some(2)));
+        let message = error["message"].as_str().unwrap();
+        assert!(message.contains(part) && !message.contains("Usage"), "{message}");
+    }
 }
 
 #[test]
 fn an_unknown_data_set_names_the_known_ones() {
-    fails(trained().path(), &["train", "--dataset", "digts"], 1, &["digts", "digits", "mnist"]);
+    fails(trained().path(), &["train", "--dataset", "digts"], 2, &["digts", "digits", "mnist"]);
 }
 
 #[test]
@@ -58,9 +108,9 @@ fn a_known_set_that_is_missing_says_what_to_download() {
 fn an_unknown_recipe_key_names_the_nearest() {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), "r.toml", "dataset = \"digits\"\nhiden = 8\n");
-    fails(folder.path(), &["train", "r.toml"], 1, &["r.toml", "line 2", "hiden", "hidden"]);
+    fails(folder.path(), &["train", "r.toml"], 2, &["r.toml", "line 2", "hiden", "hidden"]);
     write(folder.path(), "v.toml", "dataset = \"digits\"\nlr = \"fast\"\n");
-    fails(folder.path(), &["train", "v.toml"], 1, &["v.toml", "line 2"]);
+    fails(folder.path(), &["train", "v.toml"], 2, &["v.toml", "line 2"]);
     fails(folder.path(), &["train", "missing.toml"], 1, &["missing.toml"]);
 }
 
@@ -92,7 +142,7 @@ fn a_split_that_cannot_be_leaves_nothing_behind_and_says_what_to_do() {
 #[test]
 fn a_rank_larger_than_the_matrix_says_what_fits() {
     let args = ["train", "--dataset", "digits", "--rank-w", "12", "--out", "rank"];
-    fails(trained().path(), &args, 1, &["rank-w 12", "at most 8"]);
+    fails(trained().path(), &args, 2, &["rank-w 12", "at most 8"]);
     assert!(!trained().path().join("rank").exists(), "nothing is left behind");
 }
 
@@ -109,7 +159,7 @@ fn broken_csv_files_are_named_with_line_and_value() {
     train("word.csv", &(rows(20) + "oops,0.5,up\n"), &["line 21", "oops"]);
     train("one.csv", &rows(40).replace("down", "up"), &["up", "at least two"]);
     train("empty.csv", "", &["no data"]);
-    fails(folder.path(), &["train", "--dataset", "missing.csv"], 1, &["missing.csv"]);
+    fails(folder.path(), &["train", "--dataset", "missing.csv"], 2, &["missing.csv"]);
 }
 
 #[test]
@@ -155,8 +205,8 @@ fn a_run_is_never_overwritten() {
     let t = trained();
     let before = std::fs::read(t.model()).unwrap();
     let args = ["train", "--dataset", "digits", "--hidden", "4", "--epochs", "1", "--out", "run"];
-    fails(t.path(), &args, 1, &["run", "--resume"]);
-    fails(t.path(), &["demo", "--out", "run"], 1, &["run", "--resume"]);
+    fails(t.path(), &args, 2, &["run", "--resume"]);
+    fails(t.path(), &["demo", "--out", "run"], 2, &["run", "--out"]);
     assert!(std::fs::read(t.model()).unwrap() == before);
 }
 
@@ -168,10 +218,78 @@ fn a_run_resumes_only_with_its_own_settings() {
     fails(
         t.path(),
         &["train", "--resume", "--out", "run", "--hidden", "5"],
-        1,
+        2,
         &["hidden", "other settings"],
     );
     fails(t.path(), &["train", "--resume", "--out", "nowhere"], 2, &["nowhere", "no run to resume"]);
+}
+
+#[test]
+fn the_command_that_is_printed_after_a_divergence_works() {
+    let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    write(folder.path(), "w.csv", rows(40));
+    let args = "train --dataset w.csv --hidden 4 --epochs 3 --out run --optimizer sgd --clip 0 --lr";
+    let args: Vec<&str> = args.split(' ').chain(["1e37"]).collect();
+    let output = crate::command::run(folder.path(), &args);
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    let printed = stderr.lines().find_map(|line| line.trim().strip_prefix("try: fastgrnn ")).unwrap();
+    assert!(printed.contains("--lr 0.1 ") && printed.ends_with("--force"), "{printed}");
+    let words: Vec<&str> = printed.split(' ').collect();
+    let summary = json(elsewhere.path(), &words);
+    assert_eq!(Path::new(summary["run"].as_str().unwrap()), folder.path().join("run"));
+}
+
+#[test]
+fn force_replaces_a_run_and_only_a_run() {
+    let t = copy_of_trained();
+    let small = ["train", "--dataset", "digits", "--hidden", "4", "--epochs", "1"];
+    fails(t.path(), &[&small[..], &["--force"]].concat(), 2, &["--out"]);
+    fails(t.path(), &[&small[..], &["--out", "run"]].concat(), 2, &["--force"]);
+    write(&t.run(), "notes.txt", "mine");
+    fails(t.path(), &[&small[..], &["--out", "run", "--force"]].concat(), 1, &["notes.txt", "nothing was"]);
+    assert!(t.run().join("model.safetensors").exists());
+    std::fs::remove_file(t.run().join("notes.txt")).unwrap();
+    let summary = json(t.path(), &[&small[..], &["--out", "run", "--force"]].concat());
+    assert_eq!(summary["epochs"], 1);
+}
+
+#[test]
+fn a_run_is_resumed_from_any_folder() {
+    let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    write(folder.path(), "w.csv", rows(40));
+    let args = ["train", "--dataset", "w.csv", "--hidden", "4", "--epochs", "1", "--out", "my run"];
+    let summary = json(folder.path(), &args);
+    let run = summary["run"].as_str().unwrap();
+    assert_eq!(json(elsewhere.path(), &["train", "--resume", "--out", run]), summary);
+    assert_eq!(json(elsewhere.path(), &["train", "--resume", run]), summary);
+    // The run may move, and the data with a flag.
+    std::fs::rename(folder.path().join("w.csv"), elsewhere.path().join("moved.csv")).unwrap();
+    fails(elsewhere.path(), &["train", "--resume", run], 2, &["w.csv"]);
+    assert_eq!(json(elsewhere.path(), &["train", "--resume", run, "--dataset", "moved.csv"]), summary);
+}
+
+#[test]
+fn an_edited_configuration_is_not_resumed() {
+    let t = copy_of_trained();
+    let path = t.run().join("config.toml");
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, text.replace("lr = 0.003", "lr = 0.05")).unwrap();
+    fails(t.path(), &["train", "--resume", "run"], 2, &["lr was 0.003, is now 0.05"]);
+}
+
+#[test]
+fn wrong_numbers_and_names_of_flags_are_explained() {
+    let t = trained().path();
+    let digits = |more: &[&str], parts: &[&str]| {
+        fails(t, &[&["train", "--dataset", "digits"], more].concat(), 2, parts);
+    };
+    digits(&["--lr", "-1"], &["lr = -1: it must be a number above 0"]);
+    digits(&["--lr", "1e-300"], &["lr = 1e-300:"]);
+    digits(&["--hidden", "-1"], &["`-1` is not a whole number from 0"]);
+    digits(&["--learning-rate", "0.1"], &["did you mean --lr?"]);
+    digits(&["--batch-size=3"], &["did you mean --batch?"]);
+    fails(t, &["info", "run", "--learning-rate", "0.1"], 2, &["unexpected argument"]);
 }
 
 #[test]

@@ -140,7 +140,7 @@ fn each_mistake_is_answered_with_what_to_do() {
     fails(folder(), &export(&["--name", "stdint"]), 2, &["stdint", "--name"]);
     fails(folder(), &export(&["--max-ram", "10"]), 1, &["max-ram is 10", "--max-ram"]);
     fails(folder(), &export(&["--golden", "0"]), 2, &["--golden"]);
-    fails(folder(), &export(&["--dataset", "digts"]), 1, &["digts"]);
+    fails(folder(), &export(&["--dataset", "digts"]), 2, &["digts"]);
     fails(folder(), &export(&["--dataset", "digits", "--timesteps", "64"]), 1, &["1 features", "reads 8"]);
     fails(folder(), &export(&["--float", "--optimize", "speed"]), 2, &["--optimize", "--float"]);
     let rust = ["export", "int.safetensors", "--target", "rust", "-o", "no"];

@@ -49,7 +49,7 @@ fn ctrl_c_loses_nothing() {
             continue;
         }
         let stderr = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{stderr}");
+        assert_eq!(output.status.code(), Some(130), "{stderr}");
         assert!(stderr.contains("--resume --out"), "it says how to continue:\n{stderr}");
         assert!(!at(&name).join("model.safetensors").exists(), "it was stopped before its end");
         json(folder.path(), &["train", "--resume", "--out", &name]);
@@ -57,6 +57,56 @@ fn ctrl_c_loses_nothing() {
         return;
     }
     panic!("no run was stopped before its end");
+}
+
+/// So long that a signal always comes before the end.
+const LONG: &str = "train --dataset digits --hidden 16 --epochs 100000 --json --out";
+
+#[test]
+fn the_exit_code_and_the_json_tell_which_signal_stopped_a_run() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, code) in [("-INT", 130), ("-TERM", 143), ("-HUP", 129)] {
+        let args: Vec<&str> = LONG.split(' ').chain([name.trim_start_matches('-')]).collect();
+        let mut started = command(folder.path(), &args);
+        let child = started.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let run = folder.path().join(name.trim_start_matches('-'));
+        wait_for_epochs(&run, 2);
+        signal(&child, name);
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{name}");
+        let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let error = &document["error"];
+        assert_eq!(error["kind"], "interrupted", "{error}");
+        assert_eq!(error["exit_code"], code, "{error}");
+        let resume = error["resume"].as_str().unwrap();
+        assert_eq!(resume, format!("fastgrnn train --resume --out {}", run.display()));
+        assert!(run.join("seed-0/checkpoint.safetensors").exists(), "it can be resumed");
+    }
+}
+
+#[test]
+fn a_signal_that_was_ignored_at_the_start_stays_ignored() {
+    let folder = tempfile::tempdir().unwrap();
+    let args: Vec<&str> = LONG.split(' ').chain(["run"]).collect();
+    let fastgrnn = command(folder.path(), &args);
+    let words = std::iter::once(fastgrnn.get_program()).chain(fastgrnn.get_args());
+    let mut child = std::process::Command::new("sh")
+        .args(["-c", "trap '' HUP INT TERM; exec \"$@\"", "sh"])
+        .args(words)
+        .current_dir(folder.path())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let run = folder.path().join("run");
+    for (i, name) in ["-HUP", "-INT", "-TERM"].into_iter().enumerate() {
+        wait_for_epochs(&run, 3 * (i + 1));
+        signal(&child, name);
+    }
+    wait_for_epochs(&run, 40);
+    assert!(child.try_wait().unwrap().is_none(), "a signal that was ignored ended the run");
+    child.kill().unwrap();
+    child.wait().unwrap();
 }
 
 #[test]
@@ -108,7 +158,7 @@ fn a_stopped_pareto_says_how_to_continue_and_keeps_its_points() {
             continue;
         }
         let stderr = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{stderr}");
+        assert_eq!(output.status.code(), Some(130), "{stderr}");
         assert!(stderr.contains("fastgrnn pareto") && stderr.contains("--resume"), "{stderr}");
         let resumed = json(folder.path(), &[&args(out)[..], &["--resume"]].concat());
         let scores = |p: &serde_json::Value| {

@@ -25,5 +25,7 @@ mod interrupt;
 mod new;
 // Accuracy against bytes.
 mod pareto;
+// The list of runs, and the short help.
+mod runs;
 // Listening to streams.
 mod stream;

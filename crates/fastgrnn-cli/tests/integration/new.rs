@@ -93,7 +93,7 @@ fn what_new_and_random_data_refuse() {
 #[test]
 fn random_data_without_a_model_must_say_what_it_is() {
     let folder = tempfile::tempdir().unwrap();
-    let f = |args: &str, parts: &[&str]| fails(folder.path(), &words(args), 1, parts);
+    let f = |args: &str, parts: &[&str]| fails(folder.path(), &words(args), 2, parts);
     f("train --dataset random:40", &["features", "random:100,features=3,steps=50,classes=2"]);
     f("train --dataset random:40,features=2,steps=5", &["classes"]);
     f("train --dataset random:none", &["'none'", "random:100"]);

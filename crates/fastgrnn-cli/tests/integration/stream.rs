@@ -226,7 +226,7 @@ fn mistakes_are_told_with_what_to_do() {
         |flags: &[&'static str]| [&["stream", "model.safetensors", "--wav", "words.wav"][..], flags].concat();
     fails(&with(&["--threshold", "0"]), 2, &["--threshold", "above 0"]);
     fails(&with(&["--smoothing", "11"]), 2, &["--smoothing"]);
-    fails(&with(&["--keywords", "falling"]), 1, &["'falling'", "rising"]);
+    fails(&with(&["--keywords", "falling"]), 2, &["'falling'", "rising"]);
     fails(&with(&["--reset", "sometimes"]), 2, &["every:N"]);
     fails(&with(&["--reset", "quiet:50"]), 2, &["--quiet-level"]);
     fails(&with(&["--csv"]), 2, &["--wav", "--csv"]);

@@ -17,7 +17,8 @@ pub fn flag<T: Setting>(key: &Key) -> Arg {
     };
     let read = |text: &str| T::from_flag(text);
     match T::form() {
-        Form::Value => arg.value_parser(read),
+        // A negative number is a wrong value, which the range explains better than the parser.
+        Form::Value => arg.value_parser(read).allow_negative_numbers(true),
         Form::Signed => arg.value_parser(read).allow_hyphen_values(true),
         Form::Choice(names) => {
             arg.value_parser(PossibleValuesParser::new(names).try_map(|name| T::from_flag(&name)))

@@ -80,11 +80,25 @@ impl Setting for f64 {
     }
 
     fn text(&self) -> String {
-        self.to_string()
+        // Plain digits would be hundreds of zeros.
+        let is_extreme = *self != 0.0 && self.is_finite() && !(1e-7..1e15).contains(&self.abs());
+        if is_extreme { format!("{self:e}") } else { self.to_string() }
     }
 }
 
-text_setting!(usize, u64, String, PathBuf);
+/// Makes unsigned integers settings.
+macro_rules! whole_setting {
+    ($($kind:ty),+) => {$(
+        impl Setting for $kind {
+            fn from_flag(text: &str) -> Result<Self, InvalidSetting> {
+                text.parse().map_err(|_| InvalidSetting::new(format!("`{text}` is not a whole number from 0")))
+            }
+        }
+    )+};
+}
+
+whole_setting!(usize, u64);
+text_setting!(String, PathBuf);
 
 impl Setting for bool {
     fn form() -> Form {
@@ -107,5 +121,24 @@ impl Setting for Vec<String> {
 
     fn extend(&mut self, more: Self) {
         self.extend_from_slice(&more);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_written_without_hundreds_of_zeros() {
+        for (value, text) in [
+            (0.003, "0.003"),
+            (1.0, "1"),
+            (0.0, "0"),
+            (1e-300, "1e-300"),
+            (-2.5e20, "-2.5e20"),
+            (1e6, "1000000"),
+        ] {
+            assert_eq!(Setting::text(&value), text);
+        }
     }
 }

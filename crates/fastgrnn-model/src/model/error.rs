@@ -25,6 +25,18 @@ pub enum ModelProblem {
         /// Names of the first few.
         example: String,
     },
+    /// The bytes are not those that were written.
+    #[error(
+        "the file is damaged: its contents do not match the digest that was written with them; copy it again, \
+         or make it anew"
+    )]
+    Damaged,
+    /// No digest, or not where it belongs.
+    #[error(
+        "the file has no digest of its contents (`sha256`), so damage could not be found; make it anew with \
+         `fastgrnn train`, `quantize` or `new`"
+    )]
+    NoDigest,
     /// Written by a later release.
     #[error("the model has format {found}; this release reads up to {known}: update fastgrnn")]
     Newer {

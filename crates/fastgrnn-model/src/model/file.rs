@@ -1,5 +1,6 @@
 //! Models as safetensors files.
 
+use super::digest::{check_digest, with_digest};
 use super::{Decision, Model, ModelError, ModelProblem, Task};
 use crate::settings::ModelRecipe;
 use fastgrnn_core::files::write_atomic;
@@ -44,6 +45,9 @@ enum InitialKind {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Metadata {
+    /// The digest, which is checked and written as text.
+    #[serde(default, rename = "sha256", skip_serializing)]
+    _digest: Option<String>,
     format: u64,
     network: Network,
     task: TaskKind,
@@ -96,6 +100,7 @@ fn shape(view: &View) -> Vec<usize> {
 impl Metadata {
     fn of(model: &Model, integer: Option<Value>, detector: Option<Value>) -> Self {
         Self {
+            _digest: None,
             format: if integer.is_some() { FORMAT_VERSION } else { FLOAT_FORMAT },
             integer,
             detector,
@@ -230,8 +235,23 @@ impl Tensor {
     }
 }
 
+/// A whole file and the text of its metadata, for the check of its digest.
+#[derive(Clone)]
+pub struct Contents<'a> {
+    file: &'a [u8],
+    metadata: String,
+}
+
+impl Contents<'_> {
+    /// Checks that nothing of the file is damaged. Called last: other checks can say more about what is wrong.
+    pub(crate) fn check(&self) -> Result<(), ModelProblem> {
+        check_digest(self.file, &self.metadata)
+    }
+}
+
 /// A model file whose metadata are read; its tensors are taken out one by one.
 pub struct Opened<'a> {
+    contents: Contents<'a>,
     metadata: Metadata,
     tensors: BTreeMap<String, TensorView<'a>>,
 }
@@ -248,7 +268,13 @@ impl<'a> Opened<'a> {
             let names: Vec<&str> = tensors.keys().take(3).map(String::as_str).collect();
             return Err(ModelProblem::Foreign { tensors: tensors.len(), example: names.join(", ") });
         };
-        Ok(Self { metadata: Metadata::parse(text)?, tensors })
+        let contents = Contents { file: bytes, metadata: text.clone() };
+        Ok(Self { contents, metadata: Metadata::parse(text)?, tensors })
+    }
+
+    /// What its digest is of.
+    pub(crate) fn contents(&self) -> Contents<'a> {
+        self.contents.clone()
     }
 
     /// Whether it holds an integer model.
@@ -396,8 +422,10 @@ pub fn write_tensors(
         .collect::<Result<Vec<_>, _>>()
         .map_err(|e| metadata_error(e.to_string()))?;
     let json = serde_json::to_value(&metadata).map_err(|e| metadata_error(e.to_string()))?;
-    let header = HashMap::from([(KEY.to_owned(), sorted(json).to_string())]);
-    serialize(views, Some(header)).map_err(|e| metadata_error(e.to_string()))
+    with_digest(&sorted(json).to_string(), |text| {
+        serialize(views.clone(), Some(HashMap::from([(KEY.to_owned(), text)])))
+    })
+    .map_err(|e| metadata_error(e.to_string()))
 }
 
 fn typed<T: DeserializeOwned>(value: Option<&Value>) -> Result<Option<T>, ModelProblem> {
@@ -449,12 +477,15 @@ impl Model {
         if file.is_integer() {
             return Err(ModelProblem::NotFloat);
         }
+        let contents = file.contents();
         let layout = file.network().layout();
         let mut params = Vec::new();
         for view in layout.views() {
             params.extend(file.floats(&view.name, shape(view))?);
         }
-        file.finish(params)
+        let model = file.finish(params)?;
+        contents.check()?;
+        Ok(model)
     }
 
     /// Writes the model file, whole or not at all.

@@ -18,6 +18,7 @@
 //! ```
 
 mod decision;
+mod digest;
 mod error;
 mod file;
 mod predict;
@@ -27,6 +28,7 @@ mod threshold;
 mod usage;
 
 pub use decision::{Cut, Decision, best_cut, threshold};
+pub use digest::{check_digest, with_digest, without_digest};
 pub use error::{ModelError, ModelProblem};
 pub use file::{
     FLOAT_FORMAT, FORMAT_VERSION, Opened, Tensor, bytes, floats, load_file, write_file, write_tensors,

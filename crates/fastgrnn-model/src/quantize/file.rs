@@ -122,6 +122,7 @@ impl IntegerModel {
 
     pub(crate) fn read(mut file: Opened<'_>) -> Result<Self, ModelProblem> {
         let Some(scales) = file.scales::<Scales>()? else { return Err(ModelProblem::NotInteger) };
+        let contents = file.contents();
         let detector: Option<Detector> = file.detector()?;
         let about = file.network().clone();
         let initial = if file.starts_at_random() { InitialState::Random } else { InitialState::Zero };
@@ -160,6 +161,7 @@ impl IntegerModel {
         let mut integer =
             Self::new(&model, network).map_err(|e| ModelProblem::Metadata { what: e.to_string() })?;
         integer.set_detector(detector).map_err(|e| ModelProblem::Metadata { what: e.to_string() })?;
+        contents.check()?;
         Ok(integer)
     }
 

@@ -10,7 +10,7 @@ use super::epoch::{EpochReport, FoldEpoch, Pass};
 use super::optim::Optim;
 use fastgrnn_core::files::write_atomic;
 use fastgrnn_core::metrics::{Metric, Scores};
-use fastgrnn_model::model::{bytes, floats};
+use fastgrnn_model::model::{bytes, check_digest, floats, with_digest};
 use fastgrnn_model::quantize::Grid;
 use safetensors::tensor::{Dtype, TensorView};
 use safetensors::{SafeTensors, serialize};
@@ -49,6 +49,8 @@ pub(super) struct TrainingProgress {
     pub seed: u64,
     /// Fingerprint of the data.
     pub data: String,
+    /// The settings that decide the result.
+    pub settings: String,
     pub pass: Pass,
     /// Epochs done in this pass.
     pub epoch: usize,
@@ -94,10 +96,11 @@ pub(super) struct State {
 const KEY: &str = "fastgrnn-checkpoint";
 
 impl State {
-    pub(super) fn new(seed: u64, data: String, params: Vec<f32>, optim: Optim) -> Self {
+    pub(super) fn new(seed: u64, data: String, settings: String, params: Vec<f32>, optim: Optim) -> Self {
         let progress = TrainingProgress {
             seed,
             data,
+            settings,
             pass: Pass::Choose,
             epoch: 0,
             batch: 0,
@@ -185,8 +188,10 @@ impl State {
         let view = TensorView::new(Dtype::U8, vec![mask.len()], mask).map_err(|e| damaged(e.to_string()))?;
         tensors.push(("mask", view));
         let progress = serde_json::to_string(&self.progress).map_err(|e| damaged(e.to_string()))?;
-        let file = serialize(tensors, Some(HashMap::from([(KEY.to_owned(), progress)])))
-            .map_err(|e| damaged(e.to_string()))?;
+        let file = with_digest(&progress, |text| {
+            serialize(tensors.clone(), Some(HashMap::from([(KEY.to_owned(), text)])))
+        })
+        .map_err(|e| damaged(e.to_string()))?;
         write_atomic(path, &file).map_err(|source| TrainError::Io { path: path.to_owned(), source })
     }
 
@@ -232,6 +237,7 @@ impl State {
         let is_holding = tensors.tensor("held").is_ok_and(|held| !held.data().is_empty());
         progress.constraint.held = take("held", if is_holding { self.params.len() } else { 0 })?;
         progress.average.values = take("average", self.progress.average.values.len())?;
+        check_digest(&file, text).map_err(|e| damaged(e.to_string()))?;
         self.optim.steps = progress.optim_steps;
         self.progress = progress;
         Ok(true)
@@ -245,7 +251,13 @@ mod tests {
     use fastgrnn_model::settings::ClassWeight;
 
     fn state() -> State {
-        let mut state = State::new(3, "abc".into(), vec![0.5; 4], Optim::new(Optimizer::Adam, 0.9, 0.0, 4));
+        let mut state = State::new(
+            3,
+            "abc".into(),
+            "lr = 1.0".into(),
+            vec![0.5; 4],
+            Optim::new(Optimizer::Adam, 0.9, 0.0, 4),
+        );
         state.progress.loss = 0.1 + 0.2;
         state.progress.best = Some(BestEpoch { epoch: 2, score: Some(1.0 / 3.0), loss: 1.0 / 7.0 });
         state.best_params = vec![f32::MIN_POSITIVE; 4];
@@ -261,7 +273,27 @@ mod tests {
     }
 
     fn blank() -> State {
-        State::new(3, String::new(), vec![0.0; 4], Optim::new(Optimizer::Adam, 0.9, 0.0, 4))
+        State::new(3, String::new(), String::new(), vec![0.0; 4], Optim::new(Optimizer::Adam, 0.9, 0.0, 4))
+    }
+
+    #[test]
+    fn a_flipped_bit_anywhere_is_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("c");
+        let mut saved = state();
+        saved.save(&path).unwrap();
+        let whole = std::fs::read(&path).unwrap();
+        for at in 0..whole.len() {
+            let mut damaged = whole.clone();
+            damaged[at] ^= 1 << (at % 8);
+            std::fs::write(&path, &damaged).unwrap();
+            let mut restored = State { params: vec![0.0; 4], ..state() };
+            match restored.restore(&path) {
+                Err(TrainError::Damaged { .. }) => {}
+                // Blanks behind the header mean nothing.
+                other => assert!(whole[at] == b' ' && restored == saved, "byte {at}: {other:?}"),
+            }
+        }
     }
 
     #[test]

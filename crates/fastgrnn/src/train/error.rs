@@ -3,6 +3,7 @@
 use super::config::ConfigError;
 use super::teacher_error::TeacherError;
 use fastgrnn_core::net::NetworkError;
+use fastgrnn_core::settings::Setting;
 use fastgrnn_data::data::DataError;
 use fastgrnn_engine::engine::EngineError;
 use fastgrnn_model::model::ModelError;
@@ -35,8 +36,8 @@ pub enum TrainError {
     Data(#[from] DataError),
     /// The loss, the gradient or a parameter is no longer a usable number.
     #[error(
-        "training diverged: seed {seed}, epoch {epoch}, batch {batch}: {what}. Try `lr = {try_lr}`{}, or `start = {try_start}`",
-        if *.clipped { "" } else { ", `clip = 1`" }
+        "training diverged: seed {seed}, epoch {epoch}, batch {batch}: {what}. Try `lr = {}`{}, or `start = {try_start}`",
+        Setting::text(try_lr), if *.clipped { "" } else { ", `clip = 1`" }
     )]
     Diverged {
         /// The seed.
@@ -47,12 +48,14 @@ pub enum TrainError {
         batch: usize,
         /// What was seen.
         what: String,
-        /// A third of the learning rate that diverged.
+        /// A smaller learning rate.
         try_lr: f64,
         /// Whether gradients were clipped.
         clipped: bool,
         /// The other start.
         try_start: &'static str,
+        /// The run folder.
+        out: PathBuf,
     },
     /// The observer asked to stop. The run is on disk up to the last batch.
     #[error("interrupted in epoch {epoch} of seed {seed}; the run in {} can be resumed", out.display())]
@@ -69,6 +72,14 @@ pub enum TrainError {
     Occupied {
         /// The run folder.
         out: PathBuf,
+    },
+    /// The run folder of a run that is to be replaced holds files of somebody else.
+    #[error("{} also holds {}, which no run writes; nothing was removed: move it away, or choose another folder", out.display(), names.join(", "))]
+    OtherFiles {
+        /// The run folder.
+        out: PathBuf,
+        /// Names in it.
+        names: Vec<String>,
     },
     /// Another process is training into the folder.
     #[error("{} is in use by another process; wait for it, or choose another folder", out.display())]

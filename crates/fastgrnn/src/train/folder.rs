@@ -17,10 +17,14 @@ pub const FLOAT_MODEL_FILE: &str = "model_float.safetensors";
 pub const RESULT_FILE: &str = "result.json";
 /// In the folder of a seed: where to continue; deleted once the seed is done.
 pub const CHECKPOINT_FILE: &str = "checkpoint.safetensors";
+/// Why a run failed; deleted when it is continued.
+pub const ERROR_FILE: &str = "error.txt";
 /// The report of a run.
 pub const REPORT_FILE: &str = "report.html";
 /// The folder with the plots of the report.
 pub const PLOTS_FOLDER: &str = "plots";
+/// The plots that a report may have.
+pub(super) const PLOT_FILES: [&str; 3] = ["loss.svg", "accuracy.svg", "confusion.svg"];
 /// Locked by the process that trains into the folder.
 pub(super) const LOCK_FILE: &str = ".lock";
 

@@ -1,8 +1,9 @@
 //! What all seeds of a run share.
 
-use super::Config;
+use super::changes::differences;
 use super::observe::Observer;
 use super::teacher::Teacher;
+use super::{Config, TrainError};
 use fastgrnn_data::data::Dataset;
 use fastgrnn_model::model::Scorer;
 use std::path::Path;
@@ -16,8 +17,23 @@ pub(super) struct Job<'a> {
     pub fingerprint: String,
     /// The validation part of each fold; none without cross-validation.
     pub folds: Vec<Vec<u32>>,
+    /// The settings that decide the result.
+    pub settings: String,
     pub scorer: Scorer,
     pub teacher: Option<Teacher>,
     pub threads: usize,
     pub observer: &'a mut dyn Observer,
+}
+
+impl Job<'_> {
+    /// Refuses to continue what was trained with other settings, which the file at `path` remembers: the
+    /// configuration of the run may have been edited since.
+    pub(super) fn check_settings(&self, before: &str, path: &Path) -> Result<(), TrainError> {
+        let damaged = |what: String| TrainError::Damaged { path: path.to_owned(), what };
+        let differences = differences(before, &self.settings).map_err(|e| damaged(e.to_string()))?;
+        match differences.is_empty() {
+            true => Ok(()),
+            false => Err(TrainError::ConfigChanged { out: self.out.to_owned(), differences }),
+        }
+    }
 }

@@ -21,7 +21,9 @@
 //! | `summary.json` | the [`Summary`] |
 
 mod average;
+mod changes;
 mod checkpoint;
+mod clear;
 mod config;
 mod constraint;
 mod cross_validation;
@@ -30,6 +32,7 @@ mod epoch;
 mod error;
 mod folder;
 mod job;
+mod listing;
 mod margin_scale;
 mod observe;
 mod optim;
@@ -55,13 +58,14 @@ pub use fastgrnn_model::settings::{
     ScalarSetting, Schedule, Stage, StageKind, StageName, Stages,
 };
 pub use folder::{
-    CHECKPOINT_FILE, CONFIG_FILE, FLOAT_MODEL_FILE, METRICS_FILE, MODEL_FILE, PLOTS_FOLDER, REPORT_FILE,
-    RESULT_FILE, SUMMARY_FILE, seed_folder,
+    CHECKPOINT_FILE, CONFIG_FILE, ERROR_FILE, FLOAT_MODEL_FILE, METRICS_FILE, MODEL_FILE, PLOTS_FOLDER,
+    REPORT_FILE, RESULT_FILE, SUMMARY_FILE, seed_folder,
 };
+pub use listing::{ListedRun, RunState, list_runs};
 pub use observe::{Observer, Progress, SeedStarted, Silent};
 pub use optim::{Optim, clip_norm};
 pub use recipe::{Config, RENAMED_KEYS, Recipe, RecipeError};
-pub use run::{Outcome, RunOptions, run};
+pub use run::{Outcome, RunOptions, run, run_anew};
 pub use schedule::Rate;
 pub use summary::{Bytes, Delivered, FoldResult, SeedRecord, SeedResult, Summary};
 pub use teacher_error::TeacherError;

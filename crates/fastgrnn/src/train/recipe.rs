@@ -139,7 +139,7 @@ impl Recipe {
         let syntax = |error: toml::de::Error| RecipeError::Syntax {
             file: file.to_owned(),
             line: line(error.span().map_or(0, |span| span.start)),
-            message: error.message().to_owned(),
+            message: in_plain_words(error.message()),
         };
         let known = key_names();
         let table = toml::de::DeTable::parse(text).map_err(syntax)?;
@@ -198,6 +198,25 @@ impl Config {
     pub fn to_toml(&self) -> String {
         toml::to_string(self).expect("a configuration has no values that TOML lacks")
     }
+}
+
+/// A message of the TOML reader without the names of Rust's types.
+fn in_plain_words(message: &str) -> String {
+    const WORDS: [(&str, &str); 12] = [
+        ("expected usize", "expected a whole number from 0"),
+        ("expected u64", "expected a whole number from 0"),
+        ("expected u32", "expected a whole number from 0"),
+        ("expected u8", "expected a whole number from 0 to 255"),
+        ("expected i64", "expected a whole number"),
+        ("expected f64", "expected a number"),
+        ("expected f32", "expected a number"),
+        ("expected a boolean", "expected true or false"),
+        ("expected a string", "expected text in quotes"),
+        ("expected a sequence", "expected a list"),
+        ("floating point `", "number `"),
+        ("boolean `", "`"),
+    ];
+    WORDS.iter().fold(message.to_owned(), |text, (rust, plain)| text.replace(rust, plain))
 }
 
 /// The names of all keys, with their aliases.
@@ -259,7 +278,12 @@ mod tests {
     #[test]
     fn a_wrong_value_names_file_and_line() {
         for (text, line, part) in [
-            ("hidden = 8\nlr = \"fast\"", 2, "invalid type"),
+            ("hidden = 8\nlr = \"fast\"", 2, "expected a number"),
+            ("hidden = 2.5", 1, "number `2.5`, expected a whole number from 0"),
+            ("seed = true", 1, "`true`, expected a whole number from 0"),
+            ("quantize = \"yes\"", 1, "expected true or false"),
+            ("dataset = 3", 1, "expected text in quotes"),
+            ("columns = 3", 1, "expected a list"),
             ("cell = \"grru\"", 1, "fastgrnn"),
             ("hidden = -1", 1, "-1"),
             ("augment = { rotat = 1.0 }", 1, "rotat"),

@@ -1,16 +1,17 @@
 //! A run: every seed, one after the other, into a run folder.
 
+use super::changes::{differences, lasting_settings};
 use super::checkpoint::BestEpoch;
+use super::clear::remove_run;
 use super::deliver::write_json;
 use super::epoch::EpochReport;
 use super::folder::{
-    CONFIG_FILE, FLOAT_MODEL_FILE, LOCK_FILE, METRICS_FILE, MODEL_FILE, RESULT_FILE, SUMMARY_FILE,
-    seed_folder,
+    CONFIG_FILE, ERROR_FILE, FLOAT_MODEL_FILE, LOCK_FILE, METRICS_FILE, MODEL_FILE, RESULT_FILE,
+    SUMMARY_FILE, seed_folder,
 };
 use super::job::Job;
 use super::observe::Observer;
 use super::pass_data::fingerprint;
-use super::recipe::is_local;
 use super::seed::{SeedRun, metrics_line};
 use super::summary::{Bytes, Delivered, SeedRecord, SeedResult, Summary};
 use super::teacher::Teacher;
@@ -74,46 +75,92 @@ pub fn run(
     options: &RunOptions,
     observer: &mut dyn Observer,
 ) -> Result<Outcome, TrainError> {
+    run_in(config, data, options, false, observer)
+}
+
+/// Trains like [`run`], in place of the run that the folder holds, if it holds one: its files are removed
+/// first. A folder that is in use, or that holds files which no run writes, is left as it is.
+pub fn run_anew(
+    config: &Config,
+    data: &Dataset,
+    options: &RunOptions,
+    observer: &mut dyn Observer,
+) -> Result<Outcome, TrainError> {
+    run_in(config, data, options, true, observer)
+}
+
+fn run_in(
+    config: &Config,
+    data: &Dataset,
+    options: &RunOptions,
+    replace: bool,
+    observer: &mut dyn Observer,
+) -> Result<Outcome, TrainError> {
     let out = std::path::absolute(&options.out).map_err(io(&options.out))?;
     config.check_memory(data, options.threads)?;
     let teacher = Teacher::load(config, data, options.threads)?;
     std::fs::create_dir_all(&out).map_err(io(&out))?;
     // Checked before the lock: a folder in which a run is under way is occupied, too.
-    if !options.resume && out.join(CONFIG_FILE).exists() {
+    if !options.resume && !replace && out.join(CONFIG_FILE).exists() {
         return Err(TrainError::Occupied { out });
     }
     let _lock = lock(&out)?;
     remove_leftovers(&out).map_err(io(&out))?;
+    if replace && out.join(CONFIG_FILE).exists() {
+        remove_run(&out)?;
+    }
     open_folder(config, &out, options.resume)?;
-    let scorer = Scorer::new(&config.network(data), options.threads)?;
-    let (mut fingerprint, threads) = (fingerprint(data), options.threads);
+    let _ = std::fs::remove_file(out.join(ERROR_FILE));
+    let outcome = train_seeds(config, data, &out, options.threads, teacher, observer);
+    match &outcome {
+        Ok(_) | Err(TrainError::Interrupted { .. }) => {}
+        // For the list of runs only: that it cannot be written is not worth another error.
+        Err(error) => drop(write_atomic(&out.join(ERROR_FILE), error.to_string().as_bytes())),
+    }
+    outcome
+}
+
+/// Trains every seed that is not yet done.
+fn train_seeds(
+    config: &Config,
+    data: &Dataset,
+    out: &Path,
+    threads: usize,
+    teacher: Option<Teacher>,
+    observer: &mut dyn Observer,
+) -> Result<Outcome, TrainError> {
+    let scorer = Scorer::new(&config.network(data), threads)?;
+    let mut fingerprint = fingerprint(data);
     if let Some(teacher) = &teacher {
         fingerprint = format!("{fingerprint}-{}", teacher.fingerprint());
     }
-    let folds = config.folds(data)?;
-    let mut job = Job { config, data, out: &out, fingerprint, folds, scorer, teacher, threads, observer };
+    let (settings, folds) = (lasting_settings(config), config.folds(data)?);
+    let mut job = Job { config, data, out, fingerprint, settings, folds, scorer, teacher, threads, observer };
     let mut records: Vec<SeedRecord> = Vec::new();
     for index in 0..config.training.seeds {
         let seed = config.training.seed + index as u64;
-        let folder = seed_folder(&out, seed);
+        let folder = seed_folder(out, seed);
         std::fs::create_dir_all(&folder).map_err(io(&folder))?;
         remove_leftovers(&folder).map_err(io(&folder))?;
         let record = match finished(&folder)? {
             Some(record) if record.data != job.fingerprint => {
-                return Err(TrainError::DataChanged { out });
+                return Err(TrainError::DataChanged { out: out.to_owned() });
             }
-            Some(record) => record,
+            Some(record) => {
+                job.check_settings(&record.settings, &folder.join(RESULT_FILE))?;
+                record
+            }
             None => {
                 let run = SeedRun::new(&mut job, seed, folder)?;
                 let done = records.iter().flat_map(|r| &r.history).chain(run.history());
-                write_metrics(&out, done)?;
+                write_metrics(out, done)?;
                 run.finish(index)?
             }
         };
         records.push(record);
     }
-    write_metrics(&out, records.iter().flat_map(|r| &r.history))?;
-    summarize(config, data, &out, records)
+    write_metrics(out, records.iter().flat_map(|r| &r.history))?;
+    summarize(config, data, out, records)
 }
 
 fn io(path: &Path) -> impl Fn(std::io::Error) -> TrainError {
@@ -147,18 +194,7 @@ fn open_folder(config: &Config, out: &Path, resume: bool) -> Result<(), TrainErr
     if !resume {
         return Err(TrainError::Occupied { out: out.to_owned() });
     }
-    let table = |text: &str| toml::from_str::<toml::Table>(text).map_err(|e| damaged(e.to_string()));
-    let (before, now) = (table(&stored)?, table(&config.to_toml())?);
-    // The data may have moved: its content is compared instead.
-    let mut keys: Vec<&String> = before.keys().chain(now.keys()).collect();
-    keys.sort();
-    keys.dedup();
-    let text = |value: Option<&toml::Value>| value.map_or("unset".into(), |v| v.to_string());
-    let differences: Vec<String> = keys
-        .into_iter()
-        .filter(|key| !is_local(key) && before.get(*key) != now.get(*key))
-        .map(|key| format!("{key} was {}, is now {}", text(before.get(key)), text(now.get(key))))
-        .collect();
+    let differences = differences(&stored, &config.to_toml()).map_err(|e| damaged(e.to_string()))?;
     match differences.is_empty() {
         true => Ok(()),
         false => Err(TrainError::ConfigChanged { out: out.to_owned(), differences }),

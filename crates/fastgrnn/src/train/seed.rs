@@ -16,6 +16,7 @@ use super::summary::{FoldResult, SeedRecord, SeedResult};
 use super::{Config, TrainError};
 use fastgrnn_core::batch::{Batch, Earlier};
 use fastgrnn_core::cells::Start;
+use fastgrnn_core::format;
 use fastgrnn_core::metrics::Evaluation;
 use fastgrnn_core::net::Layout;
 use fastgrnn_data::data::{Dataset, Labels};
@@ -28,6 +29,8 @@ use std::time::Instant;
 
 /// An epoch's mean loss this many times the first batch's loss is an explosion.
 const EXPLODED: f64 = 20.0;
+/// A learning rate this many times the default is far above it.
+const FAR_ABOVE: f64 = 20.0;
 /// A first loss below this is luck, not a yardstick.
 const LEAST_FIRST_LOSS: f64 = 0.1;
 
@@ -46,6 +49,8 @@ pub(super) struct SeedRun<'j, 'a> {
     rounded: Vec<f32>,
     written: Instant,
     clock: Instant,
+    /// Whether a file could not be written.
+    is_warned: bool,
 }
 
 impl<'j, 'a> SeedRun<'j, 'a> {
@@ -55,9 +60,11 @@ impl<'j, 'a> SeedRun<'j, 'a> {
         let layout = network.layout();
         let (params, optim) = fresh(job.config, job.data, seed);
         let gradient = vec![0.0; params.len()];
-        let mut state = State::new(seed, job.fingerprint.clone(), params, optim);
+        let mut state = State::new(seed, job.fingerprint.clone(), job.settings.clone(), params, optim);
         state.progress.average = Average::new(job.config.training.ema, &state.params);
-        state.restore(&folder.join(CHECKPOINT_FILE))?;
+        let checkpoint = folder.join(CHECKPOINT_FILE);
+        state.restore(&checkpoint)?;
+        job.check_settings(&state.progress.settings, &checkpoint)?;
         if state.progress.data != job.fingerprint {
             return Err(TrainError::DataChanged { out: job.out.to_owned() });
         }
@@ -69,7 +76,21 @@ impl<'j, 'a> SeedRun<'j, 'a> {
         let now = Instant::now();
         let (outside, rounded) = (Vec::new(), Vec::new());
         let (written, clock) = (now, now);
-        Ok(Self { job, layout, folder, seed, state, batch, gradient, outside, rounded, written, clock })
+        let is_warned = false;
+        Ok(Self {
+            job,
+            layout,
+            folder,
+            seed,
+            state,
+            batch,
+            gradient,
+            outside,
+            rounded,
+            written,
+            clock,
+            is_warned,
+        })
     }
 
     /// Epochs already done, for `metrics.jsonl` to start with.
@@ -122,7 +143,7 @@ impl<'j, 'a> SeedRun<'j, 'a> {
             self.train(&mut pass_data, part, config.training.epochs)?;
             let (params, optim) = fresh(config, data, self.seed);
             self.state.begin_fold(params, optim);
-            self.checkpoint()?;
+            self.try_checkpoint();
         }
         let model = PassData::new(config, data, self.seed, Pass::Refit, (0..n as u32).collect())?.model;
         let scores = n * model.network.outputs * config.training.epochs;
@@ -159,7 +180,7 @@ impl<'j, 'a> SeedRun<'j, 'a> {
         if self.state.progress.pass == Pass::Choose {
             let (params, optim) = fresh(config, data, self.seed);
             self.state.begin_refit(params, optim);
-            self.checkpoint()?;
+            self.try_checkpoint();
         }
         let all = (0..data.train.len() as u32).collect();
         let mut pass_data = PassData::new(config, data, self.seed, Pass::Refit, all)?;
@@ -216,7 +237,7 @@ impl<'j, 'a> SeedRun<'j, 'a> {
                     batches,
                     loss,
                 });
-                self.checkpoint_if_due()?;
+                self.checkpoint_if_due();
             }
             self.end_epoch(pass_data, val, epochs, &rate, &stages)?;
         }
@@ -248,7 +269,7 @@ impl<'j, 'a> SeedRun<'j, 'a> {
         constraint.mask_gradient(&mut self.gradient, &mut self.outside);
         let norm = clip_norm(&mut self.gradient, config.training.clip);
         if !norm.is_finite() {
-            let what = format!("the loss was {loss:.4} but its gradient became {norm}");
+            let what = format!("the loss was {} but its gradient became {norm}", format::number(loss));
             return Err(self.diverged(number + 1, what));
         }
         let clipped = config.training.clip > 0.0 && norm > config.training.clip;
@@ -263,7 +284,7 @@ impl<'j, 'a> SeedRun<'j, 'a> {
         }
         constraint.clamp(&self.layout, params);
         if !all_finite(params) {
-            let what = format!("a parameter became infinite or NaN at a loss of {loss:.4}");
+            let what = format!("a parameter became infinite or NaN at a loss of {}", format::number(loss));
             return Err(self.diverged(number + 1, what));
         }
         let progress = &mut self.state.progress;
@@ -291,7 +312,11 @@ impl<'j, 'a> SeedRun<'j, 'a> {
         let train_loss = self.state.progress.loss / self.state.progress.rows.max(1) as f64;
         let first = self.state.progress.first_loss.unwrap_or(train_loss).max(LEAST_FIRST_LOSS);
         if train_loss > EXPLODED * first {
-            let what = format!("the epoch's mean loss is {train_loss:.4}, the first batch's was {first:.4}");
+            let what = format!(
+                "the epoch's mean loss is {}, the first batch's was {}",
+                format::number(train_loss),
+                format::number(first)
+            );
             return Err(self.diverged(self.state.progress.batch, what));
         }
         let (done, fold) = (self.state.optim.steps, self.fold());
@@ -345,12 +370,14 @@ impl<'j, 'a> SeedRun<'j, 'a> {
             eligible,
             seconds: progress.epoch_seconds,
         };
-        append_metrics(self.job.out, &report)?;
+        // The lines are written again from the history when a seed begins or ends.
+        let appended = append_metrics(self.job.out, &report);
         progress.history.push(report.clone());
         self.state.clear_epoch();
+        self.warn(appended);
         self.job.observer.epoch(&report);
         if self.job.config.training.checkpoint_every == 0.0 {
-            self.checkpoint()?;
+            self.try_checkpoint();
         }
         Ok(())
     }
@@ -362,9 +389,27 @@ impl<'j, 'a> SeedRun<'j, 'a> {
         patience > 0 && progress.pass == Pass::Choose && waited >= patience
     }
 
-    fn checkpoint_if_due(&mut self) -> Result<(), TrainError> {
+    fn checkpoint_if_due(&mut self) {
         let every = self.job.config.training.checkpoint_every;
-        if every > 0.0 && self.written.elapsed().as_secs_f64() >= every { self.checkpoint() } else { Ok(()) }
+        if every > 0.0 && self.written.elapsed().as_secs_f64() >= every {
+            self.try_checkpoint();
+        }
+    }
+
+    /// Writes a checkpoint. One that cannot be written does not end the run: the next one may succeed, and
+    /// the results do not need it.
+    fn try_checkpoint(&mut self) {
+        let written = self.checkpoint();
+        self.written = Instant::now();
+        self.warn(written);
+    }
+
+    /// Tells the observer that a file could not be written, once for each seed.
+    fn warn(&mut self, written: Result<(), TrainError>) {
+        if let (Err(error), false) = (&written, self.is_warned) {
+            self.job.observer.warning(&format!("{error}; the training goes on without this file"));
+        }
+        self.is_warned |= written.is_err();
     }
 
     fn checkpoint(&mut self) -> Result<(), TrainError> {
@@ -380,9 +425,10 @@ impl<'j, 'a> SeedRun<'j, 'a> {
             epoch: self.state.progress.epoch + 1,
             batch,
             what,
-            try_lr: one_digit(config.training.lr / 3.0),
+            try_lr: smaller_lr(config.training.lr, config.default_lr()),
             clipped: config.training.clip > 0.0,
             try_start: if config.parameters.start == Start::Slow { "authors" } else { "slow" },
+            out: self.job.out.to_owned(),
         }
     }
 
@@ -416,6 +462,7 @@ impl<'j, 'a> SeedRun<'j, 'a> {
                 agreement: quantized.and_then(|q| q.agreement),
             },
             data: progress.data.clone(),
+            settings: progress.settings.clone(),
             history: std::mem::take(&mut progress.history),
             val: delivery.val,
             test: delivery.test,
@@ -452,9 +499,14 @@ fn lap(clock: &mut Instant) -> f64 {
     seconds
 }
 
-/// The number rounded to one significant digit: a suggestion, not a measurement.
-fn one_digit(x: f64) -> f64 {
-    format!("{x:.0e}").parse().unwrap_or(x)
+/// A learning rate to try after `lr` diverged: a third of it, or the default if it was far above that.
+fn smaller_lr(lr: f64, default: f64) -> f64 {
+    if lr > FAR_ABOVE * default {
+        return default;
+    }
+    // A suggestion, not a measurement: one digit is enough.
+    let third = lr / 3.0;
+    format!("{third:.0e}").parse().unwrap_or(third)
 }
 
 fn append_metrics(out: &Path, report: &EpochReport) -> Result<(), TrainError> {
@@ -466,4 +518,16 @@ fn append_metrics(out: &Path, report: &EpochReport) -> Result<(), TrainError> {
 
 pub(super) fn metrics_line(report: &EpochReport) -> String {
     serde_json::to_string(report).expect("a report can be written as JSON") + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_learning_rate_to_try_is_smaller_and_sane() {
+        for (lr, expected) in [(0.003, 0.001), (0.05, 0.02), (1e9, 0.003), (0.3, 0.003), (1e-40, 3e-41)] {
+            assert_eq!(smaller_lr(lr, 0.003), expected, "{lr}");
+        }
+    }
 }

@@ -68,6 +68,8 @@ pub struct SeedRecord {
     pub result: SeedResult,
     /// Fingerprint of the data it was trained on.
     pub data: String,
+    /// The settings that decided the result, as TOML.
+    pub settings: String,
     /// All epochs.
     pub history: Vec<EpochReport>,
     /// The validation part in full.

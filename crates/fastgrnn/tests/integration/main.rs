@@ -6,6 +6,7 @@ mod stream;
 mod stream_eval;
 mod train_config;
 mod train_cross_validation;
+mod train_folder;
 mod train_resume;
 mod train_run;
 mod train_soft;

@@ -3,7 +3,7 @@
 use crate::common::{classes, recipe, trained};
 use fastgrnn::cells::{Cell, CellKind, Scalar, Start};
 use fastgrnn::data::{Labels, Normalize, Normalizer};
-use fastgrnn::model::{Model, ModelError, ModelProblem, Task};
+use fastgrnn::model::{AnyModel, Model, ModelError, ModelProblem, Task, with_digest, without_digest};
 use fastgrnn::net::Network;
 use fastgrnn::quantize::{IntegerModel, Options, quantize};
 use fastgrnn::train::InitialState;
@@ -23,18 +23,22 @@ fn small() -> Model {
     model
 }
 
-/// The JSON of the metadata, changed by `change`, back in its file.
+/// The JSON of the metadata, changed by `change`, back in its file with a digest that fits.
 fn with_metadata(model: &Model, change: impl Fn(&mut serde_json::Value)) -> Vec<u8> {
     let bytes = model.to_bytes().unwrap();
     let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
-    let mut header: serde_json::Value = serde_json::from_slice(&bytes[8..8 + length]).unwrap();
-    let text = header["__metadata__"]["fastgrnn"].as_str().unwrap();
-    let mut metadata: serde_json::Value = serde_json::from_str(text).unwrap();
+    let header: serde_json::Value = serde_json::from_slice(&bytes[8..8 + length]).unwrap();
+    let text = without_digest(header["__metadata__"]["fastgrnn"].as_str().unwrap());
+    let mut metadata: serde_json::Value = serde_json::from_str(&text).unwrap();
     change(&mut metadata);
-    header["__metadata__"]["fastgrnn"] = metadata.to_string().into();
-    let mut text = header.to_string().into_bytes();
-    text.resize(text.len().div_ceil(8) * 8, b' ');
-    [&(text.len() as u64).to_le_bytes()[..], &text, &bytes[8 + length..]].concat()
+    let write = |text: String| {
+        let mut header = header.clone();
+        header["__metadata__"]["fastgrnn"] = text.into();
+        let mut text = header.to_string().into_bytes();
+        text.resize(text.len().div_ceil(8) * 8, b' ');
+        Ok::<_, ()>([&(text.len() as u64).to_le_bytes()[..], &text, &bytes[8 + length..]].concat())
+    };
+    with_digest(&metadata.to_string(), write).unwrap()
 }
 
 fn problem(bytes: &[u8]) -> String {
@@ -238,14 +242,40 @@ proptest! {
     }
 
     #[test]
-    fn a_damaged_model_is_a_model_or_an_error(at in any::<prop::sample::Index>(), to in any::<u8>()) {
-        let mut bytes = small().to_bytes().unwrap();
-        let at = at.index(bytes.len());
-        bytes[at] = to;
-        if let Ok(model) = Model::from_bytes(&bytes) {
-            let _ = model.predict(&fastgrnn::data::Sequences::new(2), 1);
+    fn a_damaged_model_is_an_error_or_the_same_model(at in any::<prop::sample::Index>(), to in any::<u8>()) {
+        for whole in [small().to_bytes().unwrap(), small_integer().to_bytes().unwrap()] {
+            let mut bytes = whole.clone();
+            bytes[at.index(whole.len())] = to;
+            if let Ok(model) = AnyModel::from_bytes(&bytes) {
+                prop_assert_eq!(model, AnyModel::from_bytes(&whole).unwrap());
+            }
         }
     }
+}
+
+fn small_integer() -> IntegerModel {
+    let mut x = fastgrnn::data::Sequences::new(2);
+    x.push(&[0.5, -0.5, 0.25, 1.0]);
+    quantize(&small(), &x, &[0], &Options::default()).unwrap()
+}
+
+#[test]
+fn a_flipped_bit_in_a_tensor_is_damage_and_the_error_names_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("flipped.safetensors");
+    for mut bytes in [small().to_bytes().unwrap(), small_integer().to_bytes().unwrap()] {
+        // The lowest bit of the last tensor's first byte changes a value a little.
+        let at = bytes.len() - 4;
+        bytes[at] ^= 1;
+        std::fs::write(&path, &bytes).unwrap();
+        let error = AnyModel::load(&path).unwrap_err().to_string();
+        assert!(error.contains("flipped.safetensors") && error.contains("damaged"), "{error}");
+    }
+    let mut bytes = with_metadata(&small(), |_| {});
+    Model::from_bytes(&bytes).unwrap();
+    let at = bytes.windows(6).position(|w| w == b"sha256").unwrap();
+    bytes[at..at + 6].copy_from_slice(b"sha257");
+    assert!(Model::from_bytes(&bytes).is_err());
 }
 
 #[test]

@@ -337,7 +337,7 @@ fn a_learning_rate_that_is_far_too_high_is_reported_as_divergence() {
     let error = run(&config, &data, &options(folder.path()), &mut Silent).unwrap_err();
     let text = error.to_string();
     assert!(matches!(error, TrainError::Diverged { seed: 0, .. }), "{text}");
-    for part in ["seed 0", "epoch 1", "`lr = 300000`", "`clip = 1`", "`start = authors`"] {
+    for part in ["seed 0", "epoch 1", "`lr = 0.1`", "`clip = 1`", "`start = authors`"] {
         assert!(text.contains(part), "{text}");
     }
 }

@@ -144,12 +144,7 @@ impl Recipe {
         }
         let training = &mut self.training;
         training.batch.get_or_insert_with(|| (part / 4).clamp(1, 100));
-        training.lr.get_or_insert(match (training.optimizer, cell) {
-            (Some(Optimizer::Sgd), _) => 0.1,
-            (Some(Optimizer::Nesterov), _) => 0.05,
-            (_, Some(CellKind::Rnn)) => 1e-3,
-            _ => 3e-3,
-        });
+        training.lr.get_or_insert(default_lr(training.optimizer, cell));
         training.loss.get_or_insert(match data.train.y {
             Labels::Value { .. } => Loss::SquaredError,
             _ => Loss::SoftmaxCrossEntropy,
@@ -288,4 +283,20 @@ fn default_epochs(network: &Network, train: &Examples, part: usize, batch: usize
     let work = 3.0 * steps as f64 * share * (weights + pointwise) as f64;
     let affordable = (MAX_WORK / work.max(1.0)) as usize;
     wanted.min(affordable).max(1)
+}
+
+fn default_lr(optimizer: Option<Optimizer>, cell: Option<CellKind>) -> f64 {
+    match (optimizer, cell) {
+        (Some(Optimizer::Sgd), _) => 0.1,
+        (Some(Optimizer::Nesterov), _) => 0.05,
+        (_, Some(CellKind::Rnn)) => 1e-3,
+        _ => 3e-3,
+    }
+}
+
+impl Config {
+    /// The learning rate of a recipe that gives none.
+    pub(in crate::train) fn default_lr(&self) -> f64 {
+        default_lr(Some(self.training.optimizer), Some(self.network.cell))
+    }
 }

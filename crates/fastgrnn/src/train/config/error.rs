@@ -17,9 +17,6 @@ pub enum ConfigError {
         /// Its sequences.
         found: usize,
     },
-    /// Something about the data that would make the result worthless.
-    #[error(transparent)]
-    Finding(#[from] DataError),
     /// A sequence without steps.
     #[error("{dataset}: sequence {index} of the {part} set has no time steps; remove it")]
     EmptySequence {
