@@ -1,8 +1,7 @@
 //! Classes that are rare or absent in a part.
 
-use super::super::{Dataset, Examples, Labels};
-use super::{Finding, FindingCode};
-use crate::data::names::listed;
+use super::super::names::listed;
+use super::super::{Dataset, Examples, Finding, FindingCode, Labels};
 
 /// A class with fewer sequences than this in a part is rare there.
 const RARE: usize = 5;

@@ -1,7 +1,6 @@
 //! Sequences that occur more than once.
 
-use super::super::{Dataset, Examples};
-use super::{Finding, FindingCode, Severity};
+use super::super::{Dataset, Examples, Finding, FindingCode, Severity};
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 

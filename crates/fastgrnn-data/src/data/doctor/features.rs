@@ -1,8 +1,7 @@
 //! Features that say nothing, or the same as another.
 
-use super::super::{Dataset, Examples};
-use super::{Finding, FindingCode, feature_name};
-use crate::data::names::listed;
+use super::super::names::listed;
+use super::super::{Dataset, Examples, Finding, FindingCode, Severity};
 
 pub(super) fn examine(data: &Dataset) -> Vec<Finding> {
     let dim = data.train.x.dim();
@@ -11,7 +10,7 @@ pub(super) fn examine(data: &Dataset) -> Vec<Finding> {
     if dim > 0 && constants.len() == dim {
         findings.push(Finding::new(
             FindingCode::NoSignal,
-            super::Severity::Error,
+            Severity::Error,
             match constants.iter().all(|(_, value)| *value == 0.0) {
                 true => "every value of every feature is 0".to_owned(),
                 false => "no feature ever changes".to_owned(),
@@ -68,4 +67,12 @@ fn constants(examples: &Examples) -> Vec<(usize, f32)> {
 fn are_same(examples: &Examples, a: usize, b: usize) -> bool {
     let dim = examples.x.dim().max(1);
     (0..examples.len()).all(|i| examples.x.get(i).chunks_exact(dim).all(|row| row[a] == row[b]))
+}
+
+/// The name of a feature, or its number.
+fn feature_name(data: &Dataset, index: usize) -> String {
+    match data.features.as_ref().and_then(|names| names.get(index)) {
+        Some(name) => format!("'{name}'"),
+        None => index.to_string(),
+    }
 }

@@ -1,7 +1,6 @@
 //! Steps and features that seem exchanged.
 
-use super::super::Dataset;
-use super::{Finding, FindingCode};
+use super::super::{Dataset, Finding, FindingCode};
 
 /// More steps than this are no list of channels.
 const MOST_CHANNELS: usize = 16;

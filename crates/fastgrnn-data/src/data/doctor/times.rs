@@ -1,6 +1,6 @@
 //! The order of rows in time, gaps and sample rates.
 
-use super::{Finding, FindingCode, Severity};
+use super::super::{Finding, FindingCode, Severity};
 use fastgrnn_core::format::number;
 
 /// A step this many times the usual one is a gap.
