@@ -1,24 +1,23 @@
 //! Where the real data sets are, for tests that need them.
 
-use std::io::Write;
+use crate::skip::skipped;
 use std::path::PathBuf;
 
-/// The folder `name` inside `FASTGRNN_DATA`. Without one, prints what the calling test skips.
+/// The folder `name` inside `FASTGRNN_DATA`. Without one, says what the calling test skips; if the
+/// environment variable `FASTGRNN_REQUIRE_DATA` is 1, the test fails instead.
 pub fn folder(name: &str) -> Option<PathBuf> {
-    let Some(root) = std::env::var_os("FASTGRNN_DATA") else {
-        let what = if name.is_empty() { "data" } else { name };
-        skipped(&format!("FASTGRNN_DATA is not set, so there is no {what} to test with"));
-        return None;
+    let missing = match std::env::var_os("FASTGRNN_DATA").filter(|root| !root.is_empty()) {
+        None => {
+            let what = if name.is_empty() { "data" } else { name };
+            format!("FASTGRNN_DATA is not set, so there is no {what} to test with")
+        }
+        Some(root) => match PathBuf::from(root).join(name) {
+            folder if folder.exists() => return Some(folder),
+            folder => format!("there is no {} to test with", folder.display()),
+        },
     };
-    let folder = PathBuf::from(root).join(name);
-    if folder.exists() {
-        return Some(folder);
-    }
-    skipped(&format!("there is no {}", folder.display()));
+    let is_required = std::env::var_os("FASTGRNN_REQUIRE_DATA").is_some_and(|value| value == "1");
+    assert!(!is_required, "FASTGRNN_REQUIRE_DATA is 1, but {missing}");
+    skipped(&missing);
     None
-}
-
-/// Says so even where the test harness captures the output of tests that pass.
-fn skipped(why: &str) {
-    let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
 }

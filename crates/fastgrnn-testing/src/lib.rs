@@ -9,3 +9,6 @@
 pub mod data;
 pub mod networks;
 pub mod oracle;
+mod skip;
+
+pub use skip::skipped;

@@ -3,7 +3,6 @@
 use crate::command::{Trained, command, copy_of_trained, fails, has_keys, json, text};
 use fastgrnn::device::Board;
 use fastgrnn_boards::missing_tools;
-use std::io::Write;
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -23,8 +22,7 @@ fn folder() -> &'static Path {
 
 fn runs(boards: &[Board]) -> bool {
     let missing: Vec<String> = boards.iter().flat_map(|&b| missing_tools(b)).map(|m| m.to_string()).collect();
-    // Not eprintln!, which a test that passes does not show.
-    missing.iter().take(1).for_each(|m| drop(writeln!(std::io::stderr(), "SKIPPED: {m}")));
+    missing.iter().take(1).for_each(|missing| fastgrnn_testing::skipped(missing));
     missing.is_empty()
 }
 

@@ -378,9 +378,9 @@ fn completions_exist_for_every_shell() {
 fn recordings(header: &str, order: fn(f64, f64) -> String) -> String {
     let rows = (0..40).flat_map(|id| {
         (0..3).map(move |t| {
-            let x = if id % 2 == 0 { 1.0 } else { -1.0 } + 0.01 * f64::from(id * 3 + t);
+            let x = if id % 2 == 0 { 1.0 } else { -1.0 } + 0.01 * f64::from((id * 3 + t) * 7 % 11);
             let label = if id % 2 == 0 { "up" } else { "down" };
-            format!("walk{id},{},{label}\n", order(x, 0.5))
+            format!("walk{id},{},{label}\n", order(x, f64::from((id + 2 * t) % 5)))
         })
     });
     std::iter::once(format!("{header}\n")).chain(rows).collect()

@@ -1,7 +1,6 @@
 //! `fastgrnn export` as a user calls it: every target, what it says, each documented error.
 
 use crate::command::{Trained, copy_of_trained, fails, has_keys, json, text};
-use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 use std::sync::OnceLock;
@@ -30,10 +29,7 @@ fn has(program: &str) -> bool {
 fn every_target_is_written_and_described_key_by_key() {
     for target in TARGETS {
         if target == "wasm" && !(has("clang") && has("wasm-ld")) {
-            let _ = writeln!(
-                std::io::stderr(),
-                "SKIPPED: no WebAssembly was exported: clang or wasm-ld is missing"
-            );
+            fastgrnn_testing::skipped("no WebAssembly was exported: clang or wasm-ld is missing");
             continue;
         }
         let out = format!("all/{target}");

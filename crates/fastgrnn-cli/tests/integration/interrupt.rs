@@ -2,14 +2,24 @@
 
 use crate::command::{command, json};
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 const SETTINGS: &str = "train --dataset digits --hidden 16 --epochs 40";
 
+/// The command with signals as a terminal has them: the tests may run where some are ignored, as in a
+/// background job, and the command would rightly ignore them, too.
+fn attached(folder: &Path, args: &[&str]) -> Command {
+    let fastgrnn = command(folder, args);
+    let mut attached = Command::new("env");
+    attached.arg("--default-signal=HUP,INT,TERM").arg(fastgrnn.get_program()).args(fastgrnn.get_args());
+    attached.current_dir(folder).env_remove("FASTGRNN_DATA");
+    attached
+}
+
 fn start(folder: &Path, more: &[&str]) -> Child {
     let args: Vec<&str> = SETTINGS.split(' ').chain(more.iter().copied()).collect();
-    command(folder, &args).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+    attached(folder, &args).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
 /// Waits until the run has written `lines` epochs.
@@ -23,7 +33,7 @@ fn wait_for_epochs(run: &Path, lines: usize) {
 }
 
 fn signal(child: &Child, name: &str) {
-    let status = std::process::Command::new("kill").args([name, &child.id().to_string()]).status().unwrap();
+    let status = Command::new("kill").args([name, &child.id().to_string()]).status().unwrap();
     assert!(status.success());
 }
 
@@ -67,7 +77,7 @@ fn the_exit_code_and_the_json_tell_which_signal_stopped_a_run() {
     let folder = tempfile::tempdir().unwrap();
     for (name, code) in [("-INT", 130), ("-TERM", 143), ("-HUP", 129)] {
         let args: Vec<&str> = LONG.split(' ').chain([name.trim_start_matches('-')]).collect();
-        let mut started = command(folder.path(), &args);
+        let mut started = attached(folder.path(), &args);
         let child = started.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let run = folder.path().join(name.trim_start_matches('-'));
         wait_for_epochs(&run, 2);
@@ -90,7 +100,7 @@ fn a_signal_that_was_ignored_at_the_start_stays_ignored() {
     let args: Vec<&str> = LONG.split(' ').chain(["run"]).collect();
     let fastgrnn = command(folder.path(), &args);
     let words = std::iter::once(fastgrnn.get_program()).chain(fastgrnn.get_args());
-    let mut child = std::process::Command::new("sh")
+    let mut child = Command::new("sh")
         .args(["-c", "trap '' HUP INT TERM; exec \"$@\"", "sh"])
         .args(words)
         .current_dir(folder.path())
@@ -146,7 +156,7 @@ fn a_stopped_pareto_says_how_to_continue_and_keeps_its_points() {
     let args = |out: &'static str| grid.split(' ').chain(["--out", out]).collect::<Vec<_>>();
     let whole = json(folder.path(), &args("whole"));
     for out in ["a", "b", "c", "d", "e"] {
-        let mut started = command(folder.path(), &args(out));
+        let mut started = attached(folder.path(), &args(out));
         let child = started.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let first = whole["points"].as_array().unwrap().iter().map(|p| p["name"].as_str().unwrap());
         let first = first.max_by_key(|name| !name.contains("-k")).unwrap();

@@ -12,6 +12,7 @@ mod contracts;
 mod demo;
 // The documentation agrees with the declarations in the code.
 mod docs;
+mod doctor;
 // Error messages and exit codes.
 mod errors;
 // Code that is written for boards, crates and web pages.

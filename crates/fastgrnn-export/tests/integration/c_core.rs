@@ -1,5 +1,6 @@
 //! The generated C against the runtime: random networks of every cell, every bit of every step.
 
+use crate::compilers::skipped;
 use crate::driver;
 use crate::networks;
 use fastgrnn::quantize::{HostModel, IntegerNetwork};
@@ -7,7 +8,6 @@ use fastgrnn_export::{COptions, Optimize, c_source, float_source};
 use fastgrnn_testing::oracle::random::{CELLS, Case, Manner, case, network};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
-use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 
@@ -154,8 +154,7 @@ fn exactly_the_helpers_that_the_code_calls_are_defined() {
 fn nothing_but_the_compilers_own_routines_is_called() {
     let tools = ["arm-none-eabi-gcc", "arm-none-eabi-nm"];
     if tools.iter().any(|t| Command::new(t).arg("--version").output().is_err()) {
-        let _ = writeln!(std::io::stderr(), "SKIPPED: calls of the C core were NOT looked at: no {tools:?}");
-        return;
+        return skipped(&format!("calls of the C core were NOT looked at: no {tools:?}"));
     }
     let mut runner = TestRunner::deterministic();
     let folder = tempfile::tempdir().unwrap();

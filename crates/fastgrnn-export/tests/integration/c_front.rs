@@ -1,6 +1,7 @@
 //! The front end in generated C against the runtime's: random sound in pieces of any size, every bit
 //! of every frame, of the network's state and of the scores.
 
+use crate::compilers::skipped;
 use crate::driver;
 use crate::networks;
 use fastgrnn::features::{IntegerFront, Spec};
@@ -10,7 +11,6 @@ use fastgrnn_testing::oracle::random::{Manner, network};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use std::collections::BTreeSet;
-use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 
@@ -134,9 +134,7 @@ fn sound_in_pieces_gives_the_runtimes_bits_for_every_shape() {
 fn a_cortex_m0_needs_no_routine_for_the_front_end() {
     let tools = ["arm-none-eabi-gcc", "arm-none-eabi-nm"];
     if tools.iter().any(|t| Command::new(t).arg("--version").output().is_err()) {
-        let _ =
-            writeln!(std::io::stderr(), "SKIPPED: calls of the front end were NOT looked at: no {tools:?}");
-        return;
+        return skipped(&format!("calls of the front end were NOT looked at: no {tools:?}"));
     }
     let folder = tempfile::tempdir().unwrap();
     let called = |source: &CSource, flags: [&str; 2]| -> BTreeSet<String> {
@@ -181,7 +179,7 @@ fn it_compiles_without_a_warning_everywhere_and_an_avr_leaves_it_out() {
         write(folder.path(), &source(&random_network(&spec, &mut runner), &spec));
         for (compiler, flags) in compilers {
             if Command::new(compiler).arg("--version").output().is_err() {
-                let _ = writeln!(std::io::stderr(), "SKIPPED: the front end was NOT compiled by {compiler}");
+                skipped(&format!("the front end was NOT compiled by {compiler}"));
                 continue;
             }
             let status = Command::new(compiler)

@@ -13,8 +13,7 @@ pub fn has(program: &str) -> bool {
 
 /// Says that something was not tested, past the capture of output, so that nobody takes it for passed.
 pub fn skipped(what: &str) {
-    use std::io::Write;
-    let _ = writeln!(std::io::stderr(), "SKIPPED: {what}");
+    fastgrnn_testing::skipped(what);
     // A browser and a reader of YAML are not among the tools that are installed for the tests.
     let other = ["browser", "yaml"].iter().any(|tool| what.contains(tool));
     let must = std::env::var_os("FASTGRNN_TOOLS").is_some() && !other;
