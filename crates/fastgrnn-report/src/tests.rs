@@ -99,10 +99,10 @@ fn figures_carry_their_deviation_and_their_kind() {
 }
 
 #[test]
-fn a_class_without_sequences_has_no_recall() {
+fn a_class_without_sequences_has_no_figures() {
     let page = sample().html();
     assert!(page.contains("<td>1.0000</td><td>0.9000</td><td>0.9474</td><td>100</td>"));
-    assert!(page.contains("<td>0.0000</td><td>–</td><td>0.0000</td><td>0</td>"));
+    assert!(page.contains("<td>–</td><td>–</td><td>–</td><td>0</td>"));
 }
 
 #[test]
