@@ -1,7 +1,8 @@
 //! The documentation says what the code does: pages are compared with declarations.
 
+use fastgrnn::data::FindingCode;
 use fastgrnn::settings::clap::{self, Arg, Args};
-use fastgrnn::train::Recipe;
+use fastgrnn::train::{Choice, Recipe};
 use std::path::{Path, PathBuf};
 
 fn root() -> PathBuf {
@@ -115,5 +116,13 @@ fn links_between_pages_lead_somewhere() {
             let file = page.parent().unwrap().join(target);
             assert!(file.exists(), "{} links to {target}, which is not there", page.display());
         }
+    }
+}
+
+#[test]
+fn every_finding_about_data_is_documented() {
+    let page = std::fs::read_to_string(root().join("docs/data-formats.md")).unwrap();
+    for code in FindingCode::all() {
+        assert!(page.contains(&format!("| `{code}` |")), "{code} is not in docs/data-formats.md");
     }
 }
