@@ -8,6 +8,7 @@ use std::collections::{BTreeSet, HashMap};
 use super::labels::{from_one_hot, labels, labels_like};
 use super::names::listed;
 use super::part::Part;
+use super::speech::NOISE;
 use super::{DataError, Dataset, Examples, Finding, FindingCode, LabelKind, Labels, Request};
 
 /// Joins a training part and, if there is one, a test part. Both must be shaped.
@@ -106,7 +107,9 @@ pub(crate) fn assemble(
 fn groups_in_both(train: &Part, test: &Part) -> Option<Finding> {
     let (train, test) = (train.group.as_ref()?, test.group.as_ref()?);
     let known: BTreeSet<&String> = train.iter().collect();
-    let both: BTreeSet<&String> = test.iter().filter(|group| known.contains(group)).collect();
+    // Each part has stretches of the background recordings of its own.
+    let is_shared = |group: &&String| known.contains(group) && *group != NOISE;
+    let both: BTreeSet<&String> = test.iter().filter(is_shared).collect();
     let names: Vec<String> = both.into_iter().cloned().collect();
     (!names.is_empty()).then(|| {
         Finding::warning(
