@@ -66,12 +66,9 @@ pub fn train(recipe: &Recipe, place: Place, threads: usize, console: Console) ->
 /// The scores of the delivered model itself, beside the means over the seeds.
 fn delivered_text(delivered: &Delivered) -> String {
     let short = |name: &str, scores: &Option<Scores>| {
-        scores.as_ref().map(|s| match (s.f1.filter(|_| s.threshold.is_some()), s.accuracy, s.rmse) {
-            (Some(f1), ..) => format!("{name} F1 {}", fraction(f1, None)),
-            (None, Some(accuracy), _) => format!("{name} accuracy {}", fraction(accuracy, None)),
-            (None, None, Some(rmse)) => format!("{name} root mean squared error {}", number(rmse)),
-            (None, None, None) => format!("{name} loss {}", number(s.loss)),
-        })
+        let (figure, value, is_share) = scores.as_ref()?.headline();
+        let value = if is_share { fraction(value, None) } else { number(value) };
+        Some(format!("{name} {figure} {value}"))
     };
     let scores = [short("validation", &delivered.val), short("test", &delivered.test)];
     let scores: Vec<String> = scores.into_iter().flatten().collect();

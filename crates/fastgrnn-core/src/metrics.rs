@@ -175,6 +175,16 @@ impl Serialize for Scores {
 }
 
 impl Scores {
+    /// The figure that describes the predictions best, with its name, and whether it is a share.
+    pub fn headline(&self) -> (&'static str, f64, bool) {
+        match (self.f1.filter(|_| self.threshold.is_some()), self.accuracy, self.rmse) {
+            (Some(f1), ..) => ("F1", f1, true),
+            (None, Some(accuracy), _) => ("accuracy", accuracy, true),
+            (None, None, Some(rmse)) => ("root mean squared error", rmse, false),
+            (None, None, None) => ("loss", self.loss, false),
+        }
+    }
+
     /// Mean and sample deviation (n − 1) over several seeds; no deviation of a single one.
     pub fn mean_and_deviation(all: &[Scores]) -> Option<(Scores, Option<Scores>)> {
         let first = all.first()?;

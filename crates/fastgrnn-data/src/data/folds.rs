@@ -8,6 +8,7 @@
 //! # Ok::<(), fastgrnn_data::data::DataError>(())
 //! ```
 
+use super::names::numbered;
 use super::split::{classes, units};
 use super::split_problem::SplitProblem;
 use super::{DataError, Dataset, Examples, SplitBy};
@@ -29,6 +30,13 @@ pub enum CrossValidation {
     Folds(usize),
     /// A fold for each group.
     LeaveOneGroupOut,
+}
+
+impl CrossValidation {
+    /// Whether there are folds.
+    pub fn is_on(self) -> bool {
+        self != Self::Off
+    }
 }
 
 const LEAVE_ONE_GROUP_OUT: &str = "leave-one-group-out";
@@ -94,9 +102,9 @@ impl Dataset {
         let units = units(&self.train, by)?;
         let of_sequence = match (setting, units) {
             (CrossValidation::Off, _) => return Ok(Vec::new()),
-            (CrossValidation::LeaveOneGroupOut, units) => numbered(&units.unwrap_or_default()),
+            (CrossValidation::LeaveOneGroupOut, units) => places(&units.unwrap_or_default()),
             (CrossValidation::Folds(folds), Some(units)) => {
-                let units = numbered(&units);
+                let units = places(&units);
                 let found = units.iter().max().map_or(0, |last| last + 1);
                 check_count(folds, found, "groups or recordings")?;
                 deal_units(&self.train, &units, found, folds, seed)
@@ -115,6 +123,11 @@ impl Dataset {
         check_classes(&self.train, &of_sequence, count)?;
         Ok(folds)
     }
+}
+
+/// The units as 0, 1, … in order of first appearance.
+fn places(units: &[u32]) -> Vec<usize> {
+    numbered(units).into_iter().map(|unit| unit as usize).collect()
 }
 
 fn check_count(folds: usize, found: usize, of: &'static str) -> Result<(), DataError> {
@@ -137,16 +150,6 @@ fn check_classes(examples: &Examples, of_sequence: &[usize], folds: usize) -> Re
         true => Err(SplitProblem::FoldLosesClass { folds }.into()),
         false => Ok(()),
     }
-}
-
-/// The numbers 0, 1, … in place of the units' own, in order of appearance.
-fn numbered(units: &[u32]) -> Vec<usize> {
-    let mut numbers = BTreeMap::new();
-    let mut number_of = |unit| {
-        let next = numbers.len();
-        *numbers.entry(unit).or_insert(next)
-    };
-    units.iter().map(|&unit| number_of(unit)).collect()
 }
 
 /// Deals the sequences of each class out to the folds in turn.

@@ -1,5 +1,7 @@
 //! Names in messages, and numbers as names.
 
+use std::collections::BTreeMap;
+
 /// The first names of a list, for a message.
 pub(crate) fn listed(names: &[String]) -> String {
     const SHOWN: usize = 12;
@@ -13,4 +15,14 @@ pub(crate) fn listed(names: &[String]) -> String {
 /// A number as a name: 1.0 is `1`, and -0.0 is `0`.
 pub(crate) fn number_text(value: f64) -> String {
     (value + 0.0).to_string()
+}
+
+/// Numbers 0, 1, … in place of the items, in order of first appearance.
+pub(crate) fn numbered<T: Ord>(items: &[T]) -> Vec<u32> {
+    let mut numbers = BTreeMap::new();
+    let mut number_of = |item| {
+        let next = numbers.len() as u32;
+        *numbers.entry(item).or_insert(next)
+    };
+    items.iter().map(&mut number_of).collect()
 }

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::array::Array;
 use super::labels::find_class;
 use super::missing;
-use super::names::{listed, number_text};
+use super::names::{listed, number_text, numbered};
 use super::part::Part;
 use super::part::RawLabels;
 use super::parts::Parts;
@@ -182,16 +182,6 @@ fn names_in(array: &Array) -> Result<Vec<String>, DataError> {
         true => array.text(),
         false => Ok(array.numbers()?.into_iter().map(number_text).collect()),
     }
-}
-
-/// The same names as numbers, in order of first appearance.
-fn numbered(names: &[String]) -> Vec<u32> {
-    let mut numbers = BTreeMap::new();
-    let mut number_of = |name| {
-        let next = numbers.len() as u32;
-        *numbers.entry(name).or_insert(next)
-    };
-    names.iter().map(&mut number_of).collect()
 }
 
 /// Labels that are indices into `classes` become their names; labels that are names stay.

@@ -167,12 +167,8 @@ fn scores(part: &str, s: &Scores, sd: Option<&Scores>, figures: &mut Vec<Figure>
 fn delivered(delivered: &Delivered, figures: &mut Vec<Figure>) {
     for (part, of_part) in [("test", &delivered.test), ("validation", &delivered.val)] {
         let Some(s) = of_part else { continue };
-        let (name, value, unit) = match (s.f1.filter(|_| s.threshold.is_some()), s.accuracy, s.rmse) {
-            (Some(f1), ..) => ("F1", f1, Unit::Number),
-            (None, Some(accuracy), _) => ("accuracy", accuracy, Unit::Fraction),
-            (None, None, Some(rmse)) => ("root mean squared error", rmse, Unit::Number),
-            (None, None, None) => ("loss", s.loss, Unit::Number),
-        };
+        let (name, value, is_share) = s.headline();
+        let unit = if is_share { Unit::Fraction } else { Unit::Number };
         let name = format!("{part} {name} of the delivered model (seed {})", delivered.seed);
         figures.push(Figure::new(&name, value, unit, Kind::Measured));
     }

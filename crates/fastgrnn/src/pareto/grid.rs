@@ -85,7 +85,7 @@ fn check(recipe: &Recipe, grid: &Grid) -> Result<(), ParetoError> {
             return Err(ParetoError::Fraction { key, value });
         }
     }
-    let is_cross_validated = recipe.preparation.cv.is_some_and(|cv| cv != CrossValidation::Off);
+    let is_cross_validated = recipe.preparation.cv.is_some_and(CrossValidation::is_on);
     match recipe.preparation.val_split {
         Some(share) if share <= 0.0 && !is_cross_validated => Err(ParetoError::NoValidation),
         _ => Ok(()),

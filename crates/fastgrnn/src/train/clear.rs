@@ -1,6 +1,7 @@
 //! Removes the run that a folder holds, so that another can be trained there.
 
 use super::TrainError;
+use super::error::io;
 use super::folder::{
     CHECKPOINT_FILE, CONFIG_FILE, ERROR_FILE, FLOAT_MODEL_FILE, LOCK_FILE, METRICS_FILE, MODEL_FILE,
     PLOT_FILES, PLOTS_FOLDER, REPORT_FILE, RESULT_FILE, SUMMARY_FILE,
@@ -76,9 +77,4 @@ fn name(path: &Path) -> String {
 
 fn is_seed_folder(name: &str) -> bool {
     name.strip_prefix("seed-").is_some_and(|seed| seed.parse::<u64>().is_ok())
-}
-
-fn io(path: &Path) -> impl Fn(std::io::Error) -> TrainError {
-    let path = path.to_owned();
-    move |source| TrainError::Io { path: path.clone(), source }
 }

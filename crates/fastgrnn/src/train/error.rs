@@ -8,7 +8,7 @@ use fastgrnn_data::data::DataError;
 use fastgrnn_engine::engine::EngineError;
 use fastgrnn_model::model::ModelError;
 use fastgrnn_model::quantize::QuantizeError;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A run that did not finish.
 #[derive(Debug, thiserror::Error)]
@@ -120,4 +120,10 @@ pub enum TrainError {
         /// Why.
         source: std::io::Error,
     },
+}
+
+/// Makes an error of the operating system one about `path`.
+pub(super) fn io(path: &Path) -> impl Fn(std::io::Error) -> TrainError {
+    let path = path.to_owned();
+    move |source| TrainError::Io { path: path.clone(), source }
 }

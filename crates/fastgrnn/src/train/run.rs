@@ -5,6 +5,7 @@ use super::checkpoint::BestEpoch;
 use super::clear::remove_run;
 use super::deliver::write_json;
 use super::epoch::EpochReport;
+use super::error::io;
 use super::folder::{
     CONFIG_FILE, ERROR_FILE, FLOAT_MODEL_FILE, LOCK_FILE, METRICS_FILE, MODEL_FILE, RESULT_FILE,
     SUMMARY_FILE, seed_folder,
@@ -161,11 +162,6 @@ fn train_seeds(
     }
     write_metrics(out, records.iter().flat_map(|r| &r.history))?;
     summarize(config, data, out, records)
-}
-
-fn io(path: &Path) -> impl Fn(std::io::Error) -> TrainError {
-    let path = path.to_owned();
-    move |source| TrainError::Io { path: path.clone(), source }
 }
 
 /// Takes the run folder for this process. The system releases it with the file, however the

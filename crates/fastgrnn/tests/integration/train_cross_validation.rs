@@ -41,8 +41,6 @@ fn a_small_set_is_cross_validated_by_default_and_a_larger_one_is_not() {
     let mut grouped = classes(60, 2, 4);
     grouped.train.group = Some((0..60).map(|i| i / 20).collect());
     assert_eq!(default.resolve(&grouped).unwrap().preparation.cv, CrossValidation::Folds(3));
-    let Labels::Class { index, .. } = &mut grouped.train.y else { panic!("classes") };
-    index.iter_mut().enumerate().for_each(|(i, class)| *class = u32::from(i < 20));
     grouped.train.group = Some((0..60).map(|i| i / 10).collect());
     let Labels::Class { index, .. } = &mut grouped.train.y else { panic!("classes") };
     index.iter_mut().enumerate().for_each(|(i, class)| *class = u32::from(i < 10));

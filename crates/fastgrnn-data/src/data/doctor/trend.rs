@@ -24,7 +24,6 @@ const MOST_RECORDINGS: f64 = 0.9;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Trend {
     rows: usize,
-    first: f64,
     last: f64,
     low: f64,
     high: f64,
@@ -40,7 +39,7 @@ pub(crate) struct Trend {
 impl Trend {
     pub fn add(&mut self, value: f64) {
         if self.rows == 0 {
-            (self.first, self.low, self.high) = (value, value, value);
+            (self.low, self.high) = (value, value);
         } else {
             let step = value - self.last;
             let range = self.high - self.low;

@@ -6,7 +6,7 @@ use crate::train::{FormSetting, Optimizer, Rank, Refit, ScalarSetting};
 use fastgrnn_core::cells::{CELLS, Declaration, Scalar};
 use fastgrnn_core::net::{InitialState, Loss, MAX_SIZE};
 use fastgrnn_core::settings::{MAX_COUNT, Setting};
-use fastgrnn_data::data::{CrossValidation, DataError, Dataset, Labels, Normalize, SplitProblem};
+use fastgrnn_data::data::{DataError, Dataset, Labels, Normalize, SplitProblem};
 use fastgrnn_engine::engine::workspace_bytes;
 use fastgrnn_model::settings::MOMENTUM;
 
@@ -54,7 +54,7 @@ impl Config {
         }
         self.check_shares(data)?;
         self.check_positive(data)?;
-        if let (Some(part), true) = (&data.validation, self.preparation.cv != CrossValidation::Off) {
+        if let (Some(part), true) = (&data.validation, self.preparation.cv.is_on()) {
             let expected = format!(
                 "{} has its own validation part of {} sequences; use `cv = off`",
                 data.name,
@@ -191,7 +191,7 @@ impl Config {
             let expected = "early stopping needs a validation part; set `val-split` above 0";
             return Err(out_of_range("patience", self.training.patience, expected));
         }
-        let has_folds = self.preparation.cv != CrossValidation::Off;
+        let has_folds = self.preparation.cv.is_on();
         if self.preparation.val_split == 0.0 && self.training.refit != Refit::None && !has_folds {
             let expected = "a refit needs validation first; set `val-split` above 0, or `cv`";
             return Err(out_of_range("refit", self.training.refit, expected));
@@ -274,7 +274,7 @@ impl Config {
     /// Makes the folds or splits off the validation part once, so that nothing is left behind if that
     /// fails.
     pub(super) fn check_split(&self, data: &Dataset) -> Result<(), ConfigError> {
-        if self.preparation.cv != CrossValidation::Off {
+        if self.preparation.cv.is_on() {
             let instead = "`cv = off` splits off one validation part";
             self.folds(data).map_err(|source| ConfigError::Split { source, instead })?;
             return self.check_held_out(data);

@@ -106,7 +106,9 @@ impl Recipe {
         let preparation = &mut self.preparation;
         let has_groups = data.train.group.is_some() && data.validation.is_none();
         let val_group = *preparation.val_group.get_or_insert(
-            has_groups && (given.preparation.val_split != Some(0.0) || is_cross_validated(preparation.cv)),
+            has_groups
+                && (given.preparation.val_split != Some(0.0)
+                    || preparation.cv.is_some_and(CrossValidation::is_on)),
         );
         let is_one_part_wanted = given.preparation.val_split.is_some()
             || given.training.refit.is_some()
@@ -117,7 +119,7 @@ impl Recipe {
                 false => CrossValidation::Off,
             }
         });
-        let is_off = cv == CrossValidation::Off;
+        let is_off = !cv.is_on();
         preparation.val_split = Some(match (&data.validation, preparation.val_split) {
             (_, Some(0.0)) => 0.0,
             (Some(part), _) => part.len() as f64 / n as f64,
@@ -235,10 +237,6 @@ impl Config {
         }
         Ok(())
     }
-}
-
-fn is_cross_validated(cv: Option<CrossValidation>) -> bool {
-    cv.is_some_and(|cv| cv != CrossValidation::Off)
 }
 
 /// The share of the training data that a training with validation does not see.
