@@ -16,7 +16,7 @@ use super::{BenchError, SHAPES, Shape};
 use fastgrnn_core::cells::{CellKind, Nonlinearity, Role, Start};
 use fastgrnn_core::rng::Rng;
 use fastgrnn_data::data::Sequences;
-use fastgrnn_engine::engine::{Isa, available_isas};
+use fastgrnn_engine::engine::best_isa;
 use fastgrnn_model::model::{Model, Scorer, Task};
 use fastgrnn_model::quantize::{IntegerEngine, IntegerModel, Options, quantize};
 use serde::Serialize;
@@ -213,9 +213,7 @@ impl Sides {
         let float = self.engines.first().map_or(f64::NAN, ns);
         let row = |engine: &Engine| {
             let (name, isa) = match engine.by {
-                None => {
-                    ("float", format!("{:?}", available_isas().pop().unwrap_or(Isa::Portable)).to_lowercase())
-                }
+                None => ("float", best_isa().name().to_owned()),
                 Some(IntegerEngine::Scalar) => ("runtime", IntegerEngine::Scalar.name().to_owned()),
                 Some(by) => ("integer", by.name().to_owned()),
             };

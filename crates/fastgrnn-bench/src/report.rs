@@ -2,7 +2,7 @@
 
 use super::options::BenchOptions;
 use fastgrnn_core::cells::CellKind;
-use fastgrnn_engine::engine::{self, Isa};
+use fastgrnn_engine::engine;
 use serde::Serialize;
 use std::fmt;
 
@@ -112,13 +112,12 @@ pub struct LinearInT {
 
 impl BenchReport {
     pub(super) fn new(options: &BenchOptions) -> Self {
-        let isa = engine::available_isas().pop().unwrap_or(Isa::Portable);
         Self {
             fma_peak_gflops: 0.0,
             rows: Vec::new(),
             threads: options.threads,
             batch: options.batch,
-            isa: format!("{isa:?}").to_lowercase(),
+            isa: engine::best_isa().name().to_owned(),
             torch_version: None,
             linear_in_t: None,
         }

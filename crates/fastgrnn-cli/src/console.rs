@@ -3,6 +3,7 @@
 //! With `--json` an answer is one JSON document and nothing else reaches stdout. A reader that has
 //! gone away (`fastgrnn … | head`) ends the output quietly: this is not an error.
 
+use crate::program::Document;
 use crate::{flags, remedy};
 use fastgrnn::train::RecipeError;
 use std::io::{self, ErrorKind, IsTerminal, Write};
@@ -17,9 +18,10 @@ pub struct Console {
 }
 
 impl Console {
-    /// Prints the answer of the command: `value` as JSON, or the text.
+    /// Prints the answer of the command: `value`, a struct or a map, as JSON, or the text.
     pub fn answer(&self, value: &impl serde::Serialize, text: impl FnOnce() -> String) -> anyhow::Result<()> {
-        let text = if self.json { serde_json::to_string_pretty(value)? + "\n" } else { text() };
+        let text =
+            if self.json { serde_json::to_string_pretty(&Document::of(value))? + "\n" } else { text() };
         Ok(self.print(&text)?)
     }
 

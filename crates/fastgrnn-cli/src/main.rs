@@ -21,6 +21,7 @@ mod interrupt;
 mod listening;
 mod misuse;
 mod model;
+mod program;
 mod progress;
 mod remedy;
 mod report;

@@ -54,6 +54,17 @@ pub enum Isa {
     Avx512,
 }
 
+impl Isa {
+    /// The name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Portable => "portable",
+            Self::Avx2 => "avx2",
+            Self::Avx512 => "avx512",
+        }
+    }
+}
+
 /// What a training step says besides the gradient.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step {
@@ -106,7 +117,8 @@ pub fn fma_peak_gflops(threads: usize, time: Duration) -> f64 {
     with_isa!(best_isa(), s => peak_gflops(s, threads.max(1), time)).unwrap_or(0.0)
 }
 
-fn best_isa() -> Isa {
+/// The instruction set that an engine uses on this CPU unless told otherwise.
+pub fn best_isa() -> Isa {
     available_isas().pop().unwrap_or(Isa::Portable)
 }
 

@@ -3,11 +3,10 @@
 use super::Config;
 use super::recipe::is_local;
 
-/// The settings that decide the result, as TOML: what checkpoints and finished seeds remember.
-pub(super) fn lasting_settings(config: &Config) -> String {
+/// The settings that decide the result: what checkpoints and finished seeds remember.
+pub(super) fn lasting_settings(config: &Config) -> toml::Table {
     let table = toml::Table::try_from(config).expect("a configuration has no values that TOML lacks");
-    let lasting: toml::Table = table.into_iter().filter(|(key, _)| !is_local(key)).collect();
-    lasting.to_string()
+    table.into_iter().filter(|(key, _)| !is_local(key)).collect()
 }
 
 /// Each key that decides the result and differs between two texts, with both values.

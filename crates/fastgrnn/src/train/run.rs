@@ -135,7 +135,7 @@ fn train_seeds(
     if let Some(teacher) = &teacher {
         fingerprint = format!("{fingerprint}-{}", teacher.fingerprint());
     }
-    let (settings, folds) = (lasting_settings(config), config.folds(data)?);
+    let (settings, folds) = (lasting_settings(config).to_string(), config.folds(data)?);
     let mut job = Job { config, data, out, fingerprint, settings, folds, scorer, teacher, threads, observer };
     let mut records: Vec<SeedRecord> = Vec::new();
     for index in 0..config.training.seeds {
@@ -265,6 +265,7 @@ fn summarize(
         best_seed: best.seed,
         delivered: Delivered { seed: best.seed, val: best.val.clone(), test: best.test.clone() },
         seeds: seeds.clone(),
+        settings: lasting_settings(config),
     };
     write_json(&out.join(SUMMARY_FILE), &summary)?;
     Ok(Outcome { summary, records, model })

@@ -129,4 +129,6 @@ pub struct Summary {
     pub delivered: Delivered,
     /// Every seed.
     pub seeds: Vec<SeedResult>,
+    /// The settings that decided the result.
+    pub settings: toml::Table,
 }
