@@ -20,18 +20,21 @@ mod report;
 mod samples;
 mod shape;
 mod torch;
+mod variant;
 
 pub use error::BenchError;
 pub use infer::{INFER_SHAPES, InferOptions, InferReport, InferRow, InferShape, infer};
 pub use options::BenchOptions;
-pub use report::{BenchReport, LinearInT, RankName, Row, TorchTimes};
+pub use report::{BenchReport, LinearInT, RankName, Row, TorchTime};
 pub use shape::{BATCH, SHAPES, Shape, flops};
+pub use variant::{Mode, Variant, Weights};
 
 use fastgrnn_core::cells::CellKind;
 use fastgrnn_engine::engine;
 use load::Moment;
 use ours::Ours;
 use samples::Samples;
+use std::path::Path;
 use std::time::Instant;
 use torch::Torch;
 
@@ -41,17 +44,6 @@ const ROWS: [(CellKind, bool); 4] = [
     (CellKind::FastGrnn, false),
     (CellKind::Gru, false),
     (CellKind::Lstm, false),
-];
-
-/// PyTorch's variants of each shape: name, and whether it is low-rank. The compiled ones come last
-/// and live in a process of their own, which is given up when compiling takes too long.
-const VARIANTS: [(&str, bool); 6] = [
-    ("lean", true),
-    ("lean", false),
-    ("gru", false),
-    ("lstm", false),
-    ("lean_compiled", true),
-    ("lean_compiled", false),
 ];
 
 /// The length whose cost a step is compared with that of `pixelmnist`, for linearity in T.
@@ -83,10 +75,10 @@ struct ShapeBench<'a> {
     options: &'a BenchOptions,
     shape: Shape,
     sides: Vec<Side>,
-    eager: Option<Torch>,
-    /// A process for each compiled loop, so that one that never finishes costs only itself: full rank,
-    /// low rank.
-    compiled: [Option<Torch>; 2],
+    /// The Python to start for PyTorch, if it is measured.
+    python: Option<&'a Path>,
+    /// Runs the variants that need no compiling.
+    uncompiled: Option<Torch>,
 }
 
 /// One of those that take turns.
@@ -98,37 +90,31 @@ struct Side {
 enum Runner {
     /// Ours: cell, low rank, time steps.
     Ours(CellKind, bool, usize, Box<Ours>),
-    /// PyTorch's: variant, low rank.
-    Torch(&'static str, bool),
-}
-
-fn variant_id(variant: &str, low_rank: bool) -> String {
-    format!("{variant} {}", if low_rank { "low" } else { "full" })
+    /// PyTorch's; a compiled one has a process of its own, so that one that never finishes costs only
+    /// itself.
+    Torch(Variant, Option<Box<Torch>>),
 }
 
 impl<'a> ShapeBench<'a> {
     fn prepare(
         options: &'a BenchOptions,
         shape: &Shape,
-        python: Option<&std::path::Path>,
+        python: Option<&'a Path>,
         deadline: Instant,
         progress: &mut dyn FnMut(&str),
     ) -> Result<Self, BenchError> {
         progress(&format!("{}: preparing", shape.name));
-        let mut bench =
-            Self { options, shape: *shape, sides: Vec::new(), eager: None, compiled: [None, None] };
+        let mut bench = Self { options, shape: *shape, sides: Vec::new(), python, uncompiled: None };
         let mut torch = Vec::new();
         if let Some(python) = python {
-            bench.eager = Some(Torch::start(python, options.threads)?);
-            for compiled in &mut bench.compiled {
-                *compiled = Some(Torch::start(python, options.threads)?);
-            }
+            bench.uncompiled = Some(Torch::start(python, options.threads)?);
             // Half of the time is for measuring, whatever compiling takes.
             let start = Instant::now();
             let compiled_by = start + deadline.saturating_duration_since(start) / 2;
-            for (variant, low_rank) in VARIANTS {
-                if bench.prepare_torch(variant, low_rank, compiled_by, progress)? {
-                    torch.push(Runner::Torch(variant, low_rank));
+            for variant in Variant::all() {
+                match bench.prepare_torch(variant, compiled_by, progress) {
+                    Ok(process) => torch.push(Runner::Torch(variant, process)),
+                    Err(error) => progress(&format!("{}: without {}: {error}", shape.name, variant.id())),
                 }
             }
         }
@@ -148,40 +134,38 @@ impl<'a> ShapeBench<'a> {
         Ok(bench)
     }
 
-    /// Prepares one of PyTorch's variants; `false` if it has to be left out.
+    /// Prepares one of PyTorch's variants; gives the process of a compiled one.
     fn prepare_torch(
         &mut self,
-        variant: &'static str,
-        low_rank: bool,
+        variant: Variant,
         compiled_by: Instant,
         progress: &mut dyn FnMut(&str),
-    ) -> Result<bool, BenchError> {
-        let id = variant_id(variant, low_rank);
-        let (shape, batch) = (self.shape, self.options.batch);
-        if variant != "lean_compiled" {
-            let Some(eager) = &mut self.eager else { return Ok(false) };
-            return eager.prepare(&id, variant, &shape, low_rank, batch, torch::PATIENCE).map(|()| true);
-        }
-        let Some(compiled) = &mut self.compiled[usize::from(low_rank)] else { return Ok(false) };
-        progress(&format!(
-            "{}: torch.compile of the {} loop (a minute or two)",
-            shape.name,
-            rank(low_rank).name()
-        ));
-        let patience = compiled_by.saturating_duration_since(Instant::now());
-        match compiled.prepare(&id, variant, &shape, low_rank, batch, patience) {
-            Ok(()) => Ok(true),
-            Err(error) => {
-                progress(&format!("{}: no compiled loop: {error}", shape.name));
-                self.compiled[usize::from(low_rank)] = None;
-                Ok(false)
+    ) -> Result<Option<Box<Torch>>, BenchError> {
+        let (shape, batch) = (&self.shape, self.options.batch);
+        match self.python {
+            Some(python) if variant.mode.is_compiled() => {
+                progress(&format!("{}: compiling {} (about a minute)", shape.name, variant.id()));
+                let mut process = Box::new(Torch::start(python, self.options.threads)?);
+                let patience = compiled_by.saturating_duration_since(Instant::now());
+                process.prepare(&variant, shape, batch, patience)?;
+                Ok(Some(process))
+            }
+            _ => {
+                if let Some(process) = &mut self.uncompiled {
+                    process.prepare(&variant, shape, batch, torch::PATIENCE)?;
+                }
+                Ok(None)
             }
         }
     }
 
     /// Runs the sides by turns until each has enough undisturbed blocks, or time is up.
     fn measure(&mut self, deadline: Instant, progress: &mut dyn FnMut(&str)) -> Result<(), BenchError> {
-        let ids: Vec<u32> = self.eager.iter().chain(self.compiled.iter().flatten()).map(Torch::id).collect();
+        let compiled = self.sides.iter().filter_map(|side| match &side.runner {
+            Runner::Torch(_, process) => process.as_deref(),
+            Runner::Ours(..) => None,
+        });
+        let ids: Vec<u32> = self.uncompiled.iter().chain(compiled).map(Torch::id).collect();
         for round in 0.. {
             let (kept, disturbed) = self.sides.iter().fold((usize::MAX, 0), |(kept, disturbed), side| {
                 (kept.min(side.samples.kept()), disturbed + side.samples.disturbed())
@@ -198,13 +182,10 @@ impl<'a> ShapeBench<'a> {
                 let before = Moment::now(&ids);
                 let times = match &mut side.runner {
                     Runner::Ours(.., ours) => ours.run(self.options.block)?,
-                    Runner::Torch(variant, low_rank) => {
-                        let process = match *variant {
-                            "lean_compiled" => &mut self.compiled[usize::from(*low_rank)],
-                            _ => &mut self.eager,
-                        };
+                    Runner::Torch(variant, process) => {
+                        let process = process.as_deref_mut().or(self.uncompiled.as_mut());
                         let Some(process) = process else { continue };
-                        process.run(&variant_id(variant, *low_rank), self.options.block)?
+                        process.run(variant, self.options.block)?
                     }
                 };
                 side.samples.add(times, before.until(&Moment::now(&ids)));
@@ -213,17 +194,21 @@ impl<'a> ShapeBench<'a> {
         Ok(())
     }
 
-    /// Milliseconds of a PyTorch variant.
-    fn torch_ms(&self, variant: &str, low_rank: bool) -> Option<f64> {
-        let side = self
-            .sides
-            .iter()
-            .find(|side| matches!(side.runner, Runner::Torch(v, low) if v == variant && low == low_rank))?;
-        side.samples.seconds().map(|seconds| 1e3 * seconds)
+    /// PyTorch's times for a cell at a rank, if PyTorch was measured.
+    fn torch_times(&self, cell: CellKind, low_rank: bool) -> Option<Vec<TorchTime>> {
+        self.python?;
+        let alike =
+            Variant::all().into_iter().filter(|v| v.cell == cell && v.weights.is_low_rank() == low_rank);
+        let ms = |variant: Variant| {
+            let mut sides = self.sides.iter();
+            let side = sides.find(|side| matches!(side.runner, Runner::Torch(v, _) if v == variant))?;
+            side.samples.seconds().map(|seconds| 1e3 * seconds)
+        };
+        Some(alike.map(|variant| TorchTime { variant, ms: ms(variant) }).collect())
     }
 
     fn report(&self, report: &mut BenchReport) {
-        report.torch_version = self.eager.as_ref().map(|torch| torch.version.clone());
+        report.torch_version = self.uncompiled.as_ref().map(|torch| torch.version.clone());
         for side in &self.sides {
             let Runner::Ours(kind, low_rank, steps, _) = side.runner else { continue };
             let Some(seconds) = side.samples.seconds() else { continue };
@@ -231,25 +216,14 @@ impl<'a> ShapeBench<'a> {
                 report.note_short(1e6 * seconds / steps as f64);
                 continue;
             }
-            let torch = self.eager.is_some().then(|| TorchTimes {
-                lean: self.torch_ms("lean", low_rank),
-                lean_compiled: self.torch_ms("lean_compiled", low_rank),
-                gru: self.torch_ms("gru", false),
-                lstm: self.torch_ms("lstm", false),
-            });
-            let rival = torch.as_ref().and_then(|torch| match kind {
-                CellKind::Gru => torch.gru,
-                CellKind::Lstm => torch.lstm,
-                _ => torch.fastest(),
-            });
             let flops = flops(&self.shape.network(kind, low_rank), steps, self.options.batch);
-            report.rows.push(Row {
+            let mut row = Row {
                 shape: self.shape.name,
                 cell: kind,
                 rank: rank(low_rank),
                 ms: 1e3 * seconds,
-                torch,
-                ratio_vs_fastest_torch: rival.map(|ms| ms / (1e3 * seconds)),
+                torch: self.torch_times(kind, low_rank),
+                ratio_vs_fastest_torch: None,
                 gflops: 1e-9 * flops / seconds,
                 fraction_of_peak: 0.0,
                 on_cpu: side.samples.on_cpu(self.options.threads),
@@ -257,7 +231,9 @@ impl<'a> ShapeBench<'a> {
                 blocks_discarded: side.samples.disturbed(),
                 quiet: self.sides.iter().all(|side| side.samples.kept() > 0),
                 steps,
-            });
+            };
+            row.ratio_vs_fastest_torch = row.fastest_torch().map(|(_, ms)| ms / row.ms);
+            report.rows.push(row);
         }
     }
 }

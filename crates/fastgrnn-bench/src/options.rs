@@ -36,7 +36,7 @@ impl Default for BenchOptions {
             batch: BATCH,
             block: Duration::from_millis(500),
             blocks: 12,
-            budget: Duration::from_secs(28 * 60),
+            budget: Duration::from_secs(60 * 60),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The result of a benchmark: its JSON is a contract, its text a table.
 
 use super::options::BenchOptions;
+use super::variant::{Mode, Variant};
 use fastgrnn_core::cells::CellKind;
 use fastgrnn_engine::engine;
 use serde::Serialize;
@@ -36,10 +37,9 @@ pub struct Row {
     pub rank: RankName,
     /// Our time.
     pub ms: f64,
-    /// PyTorch's times, the lean loops at this row's rank.
-    pub torch: Option<TorchTimes>,
-    /// How many times faster ours is: for FastGRNN than PyTorch's fastest, for GRU and LSTM than
-    /// PyTorch's own.
+    /// PyTorch's times for the same cell at the same rank.
+    pub torch: Option<Vec<TorchTime>>,
+    /// How many times as fast as the fastest of them ours is.
     pub ratio_vs_fastest_torch: Option<f64>,
     /// Our rate, counting the matrix products only.
     pub gflops: f64,
@@ -59,23 +59,25 @@ pub struct Row {
     pub(super) steps: usize,
 }
 
-/// Milliseconds of PyTorch's variants.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct TorchTimes {
-    /// FastGRNN as a lean loop.
-    pub lean: Option<f64>,
-    /// The same under `torch.compile`; missing if it could not be compiled in time.
-    pub lean_compiled: Option<f64>,
-    /// `nn.GRU`
-    pub gru: Option<f64>,
-    /// `nn.LSTM`
-    pub lstm: Option<f64>,
+/// The time of one of PyTorch's variants.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct TorchTime {
+    /// The variant.
+    #[serde(flatten)]
+    pub variant: Variant,
+    /// Milliseconds; missing if it failed or could not be compiled in time.
+    pub ms: Option<f64>,
 }
 
-impl TorchTimes {
-    /// The smallest of the times.
-    pub fn fastest(&self) -> Option<f64> {
-        [self.lean, self.lean_compiled, self.gru, self.lstm].into_iter().flatten().reduce(f64::min)
+impl Row {
+    /// The fastest of PyTorch's variants and its milliseconds.
+    pub fn fastest_torch(&self) -> Option<(Variant, f64)> {
+        self.fastest_of(|_| true)
+    }
+
+    fn fastest_of(&self, wanted: impl Fn(&Variant) -> bool) -> Option<(Variant, f64)> {
+        let measured = self.torch.iter().flatten().filter(|time| wanted(&time.variant));
+        measured.filter_map(|t| Some((t.variant, t.ms?))).min_by(|a, b| a.1.total_cmp(&b.1))
     }
 }
 
@@ -157,39 +159,32 @@ impl fmt::Display for BenchReport {
             self.batch, self.threads, self.isa, self.fma_peak_gflops
         )?;
         if let Some(version) = &self.torch_version {
-            writeln!(f, "against PyTorch {version}; times in ms")?;
-        }
-        writeln!(
-            f,
-            "{:<11} {:<9} {:<5} {:>8} {:>9} {:>9} {:>9} {:>9} {:>7} {:>8} {:>6} {:>7} {:>7}",
-            "shape",
-            "cell",
-            "rank",
-            "ms",
-            "lean",
-            "compiled",
-            "gru",
-            "lstm",
-            "ratio",
-            "GFLOP/s",
-            "peak",
-            "on_cpu",
-            "blocks"
-        )?;
-        for row in &self.rows {
-            let torch = |pick: fn(&TorchTimes) -> Option<f64>| number(row.torch.as_ref().and_then(pick), 2);
             writeln!(
                 f,
-                "{:<11} {:<9} {:<5} {:>8.2} {:>9} {:>9} {:>9} {:>9} {:>7} {:>8.1} {:>5.0}% {:>7} {:>7}{}",
-                row.shape,
-                row.cell,
-                row.rank.name(),
-                row.ms,
-                torch(|t| t.lean),
-                torch(|t| t.lean_compiled),
-                torch(|t| t.gru),
-                torch(|t| t.lstm),
-                number(row.ratio_vs_fastest_torch, 2),
+                "against PyTorch {version}; times in ms, of each mode with its faster way to hold the weights"
+            )?;
+        }
+        write!(f, "{:<11} {:<9} {:<5} {:>8}", "shape", "cell", "rank", "ms")?;
+        if self.torch_version.is_some() {
+            Mode::ALL.into_iter().try_for_each(|mode| write!(f, " {:>9}", mode.name()))?;
+            write!(f, " {:>7} {:<18}", "ratio", "over")?;
+        }
+        writeln!(f, " {:>8} {:>6} {:>7} {:>7}", "GFLOP/s", "peak", "on_cpu", "blocks")?;
+        for row in &self.rows {
+            write!(f, "{:<11} {:<9} {:<5} {:>8.2}", row.shape, row.cell, row.rank.name(), row.ms)?;
+            if self.torch_version.is_some() {
+                for mode in Mode::ALL {
+                    let fastest = row.fastest_of(|variant| variant.mode == mode);
+                    write!(f, " {:>9}", number(fastest.map(|(_, ms)| ms), 2))?;
+                }
+                let over = row.fastest_torch().map_or_else(String::new, |(variant, _)| {
+                    format!("{}, {}", variant.mode.name(), variant.weights.name())
+                });
+                write!(f, " {:>7} {over:<18}", number(row.ratio_vs_fastest_torch, 2))?;
+            }
+            writeln!(
+                f,
+                " {:>8.1} {:>5.0}% {:>7} {:>7}{}",
                 row.gflops,
                 100.0 * row.fraction_of_peak,
                 number(row.on_cpu, 2),

@@ -2,6 +2,7 @@
 
 use super::BenchError;
 use super::shape::Shape;
+use super::variant::{Variant, Weights};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
@@ -10,6 +11,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
+use tempfile::TempDir;
 
 /// The program the child runs; its own text documents the protocol.
 const SCRIPT: &str = include_str!("torch_bench.py");
@@ -20,6 +22,8 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(180);
 /// A Python process with torch loaded.
 pub(super) struct Torch {
     child: Child,
+    /// Holds the program for as long as the process runs: TorchScript reads its source.
+    _folder: TempDir,
     requests: ChildStdin,
     replies: Receiver<String>,
     complaints: Arc<Mutex<String>>,
@@ -31,8 +35,12 @@ impl Torch {
     /// Starts `python` and waits until it has imported torch.
     pub(super) fn start(python: &Path, threads: usize) -> Result<Self, BenchError> {
         let failed = |source| BenchError::Start { python: python.to_path_buf(), source };
+        let folder = tempfile::tempdir().map_err(failed)?;
+        let program = folder.path().join("torch_bench.py");
+        std::fs::write(&program, SCRIPT).map_err(failed)?;
         let mut child = Command::new(python)
-            .args(["-c", SCRIPT, &threads.to_string()])
+            .arg(&program)
+            .arg(threads.to_string())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -52,7 +60,8 @@ impl Torch {
             }
         });
         keep_tail(stderr, Arc::clone(&complaints));
-        let mut torch = Self { child, requests, replies, complaints, version: String::new() };
+        let mut torch =
+            Self { child, _folder: folder, requests, replies, complaints, version: String::new() };
         let hello = torch.reply(PATIENCE)?;
         torch.version = hello["torch"].as_str().unwrap_or("unknown").to_owned();
         Ok(torch)
@@ -63,21 +72,19 @@ impl Torch {
         self.child.id()
     }
 
-    /// Builds and warms up `variant` under the name `id`; `patience` covers compiling it.
+    /// Builds and warms up a variant; `patience` covers compiling it.
     pub(super) fn prepare(
         &mut self,
-        id: &str,
-        variant: &str,
+        variant: &Variant,
         shape: &Shape,
-        low_rank: bool,
         batch: usize,
         patience: Duration,
     ) -> Result<(), BenchError> {
-        let rank = |rank: usize| if low_rank { json!(rank) } else { Value::Null };
+        let rank = |rank: usize| if variant.weights.is_low_rank() { json!(rank) } else { Value::Null };
         self.ask(
             &json!({
-                "do": "prepare", "id": id, "variant": variant,
-                "t": shape.steps, "d": shape.input, "h": shape.hidden,
+                "do": "prepare", "id": variant.id(), "cell": variant.cell.name(), "mode": variant.mode.name(),
+                "merged": variant.weights == Weights::Merged, "t": shape.steps, "d": shape.input, "h": shape.hidden,
                 "rank_w": rank(shape.rank_w), "rank_u": rank(shape.rank_u),
                 "classes": shape.classes, "batch": batch,
             }),
@@ -86,9 +93,9 @@ impl Torch {
         .map(|_| ())
     }
 
-    /// The seconds of each step that `id` takes within `time`; at least one.
-    pub(super) fn run(&mut self, id: &str, time: Duration) -> Result<Vec<f64>, BenchError> {
-        let request = json!({"do": "run", "id": id, "seconds": time.as_secs_f64()});
+    /// The seconds of each step that a variant takes within `time`; at least one.
+    pub(super) fn run(&mut self, variant: &Variant, time: Duration) -> Result<Vec<f64>, BenchError> {
+        let request = json!({"do": "run", "id": variant.id(), "seconds": time.as_secs_f64()});
         let reply = self.ask(&request, PATIENCE)?;
         let times = reply["times"].as_array().map(|times| times.iter().filter_map(Value::as_f64).collect());
         times.ok_or_else(|| BenchError::Torch { what: format!("an answer without times: {reply}") })

@@ -2,53 +2,100 @@
 
 Speaks JSON lines. At the start it writes {"torch": version}. Then it answers each request line:
 
-    {"do": "prepare", "id", "variant", "t", "d", "h", "rank_w", "rank_u", "classes", "batch"}
+    {"do": "prepare", "id", "cell", "mode", "merged", "t", "d", "h", "rank_w", "rank_u", "classes", "batch"}
         -> {"seconds": time to build, compile and warm up}
     {"do": "run", "id", "seconds"} -> {"times": [seconds of each step], "cpu": process CPU seconds}
 
-or {"error": why}. A step is forward, softmax cross-entropy, backward and Adam, in float32. Variants:
-`lean` and `lean_compiled` are FastGRNN (full rank where a rank is null) with the input product of
-all time steps and one bias hoisted out of the loop; `gru` and `lstm` are torch.nn's.
+or {"error": why}. A step is forward, softmax cross-entropy, backward and Adam, in float32.
+
+Modes: `module` is torch.nn's GRU or LSTM. The others run a loop written for speed, with the input
+product of all time steps hoisted out of it: `eager` as it stands, `script` under TorchScript,
+`compile` and `autotune` under torch.compile in its default mode and in "max-autotune".
+
+W and U are full where a rank is null. Otherwise `merged` says whether their two factors are
+multiplied out once for each training step or applied one after the other at every time step.
 """
 
 import json
 import os
 import sys
 import time
+from typing import List, Tuple
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 # Before the first parallel operation: worker threads inherit the setting from this one.
 torch.set_flush_denormal(True)
 torch.set_num_threads(int(sys.argv[1]))
 
+# Compiling unrolls the loop. A longer sequence is therefore compiled in chunks of about this many steps.
 WHOLE_LOOP = 162
 CHUNK = 50
 
 
-class Lean(nn.Module):
-    """FastGRNN as lean as eager PyTorch allows; time first in memory."""
+def fastgrnn_loop(h: Tensor, c: Tensor, wx: Tensor, u: List[Tensor], extra: List[Tensor]) -> Tuple[Tensor, Tensor]:
+    """extra: b_h - b_z (b_z is in wx), zeta, zeta + nu."""
+    # unbind, not wx[t]: the gradient of an index is a zero tensor of the whole sequence.
+    for wx_t in wx.unbind(0):
+        a = torch.addmm(wx_t, h if len(u) == 1 else h @ u[1], u[0])
+        z = torch.sigmoid(a)
+        h = torch.addcmul(z * h, extra[2] - extra[1] * z, torch.tanh(a + extra[0]))
+    return h, c
 
-    def __init__(self, t, d, h, rank_w, rank_u, classes):
+
+def gru_loop(h: Tensor, c: Tensor, wx: Tensor, u: List[Tensor], extra: List[Tensor]) -> Tuple[Tensor, Tensor]:
+    """torch.nn's GRU. extra: the recurrent bias."""
+    for wx_t in wx.unbind(0):
+        w_r, w_z, w_n = wx_t.chunk(3, 1)
+        u_r, u_z, u_n = torch.addmm(extra[0], h, u[0]).chunk(3, 1)
+        z = torch.sigmoid(w_z + u_z)
+        n = torch.tanh(torch.addcmul(w_n, torch.sigmoid(w_r + u_r), u_n))
+        h = torch.addcmul(n, z, h - n)
+    return h, c
+
+
+def lstm_loop(h: Tensor, c: Tensor, wx: Tensor, u: List[Tensor], extra: List[Tensor]) -> Tuple[Tensor, Tensor]:
+    for wx_t in wx.unbind(0):
+        i, f, g, o = torch.addmm(wx_t, h, u[0]).chunk(4, 1)
+        c = torch.addcmul(torch.sigmoid(f) * c, torch.sigmoid(i), torch.tanh(g))
+        h = torch.sigmoid(o) * torch.tanh(c)
+    return h, c
+
+
+LOOPS = {"fastgrnn": (fastgrnn_loop, 1), "gru": (gru_loop, 3), "lstm": (lstm_loop, 4)}
+
+
+class Loop(nn.Module):
+    """A cell as a loop over time, with a head on the last state; time first in memory."""
+
+    def __init__(self, cell, merged, t, d, h, rank_w, rank_u, classes):
         super().__init__()
-        self.w = factors(h, d, rank_w)
-        self.u = factors(h, h, rank_u)
-        self.b_z, self.b_h = nn.Parameter(torch.ones(h)), nn.Parameter(torch.ones(h))
+        self.cell, self.merged, self.hidden = cell, merged, h
+        self.loop, blocks = LOOPS[cell]
+        self.w, self.u = factors(blocks * h, d, rank_w), factors(blocks * h, h, rank_u)
+        self.b, self.b_h = nn.Parameter(torch.ones(blocks * h)), nn.Parameter(torch.ones(blocks * h))
         self.zeta, self.nu = nn.Parameter(torch.tensor([1.0])), nn.Parameter(torch.tensor([-4.0]))
         self.head = nn.Linear(h, classes)
         chunks = 1 if t <= WHOLE_LOOP else -(-t // CHUNK)
         self.chunk = -(-t // chunks)
-        self.loop = lean_loop
 
     def forward(self, x):
+        w, u = list(self.w), list(self.u)
+        if self.merged:
+            w, u = [w[1] @ w[0]], [u[1] @ u[0]]
+        if self.cell == "fastgrnn":
+            zeta, nu = torch.sigmoid(self.zeta), torch.sigmoid(self.nu)
+            extra = [self.b_h - self.b, zeta, zeta + nu]
+        else:
+            extra = [self.b_h]
         wx = x
-        for factor in reversed(self.w):
+        for factor in reversed(w):
             wx = wx @ factor
-        zeta, nu = torch.sigmoid(self.zeta), torch.sigmoid(self.nu)
-        h = torch.zeros(x.shape[1], self.b_z.shape[0])
-        for part in (wx + self.b_z).split(self.chunk):
-            h = self.loop(h, part, list(self.u), self.b_h - self.b_z, zeta, zeta + nu)
+        h = torch.zeros(x.shape[1], self.hidden)
+        c = torch.zeros_like(h)
+        for part in (wx + self.b).split(self.chunk):
+            h, c = self.loop(h, c, part, u, extra)
         return self.head(h)
 
 
@@ -58,18 +105,7 @@ def factors(rows, cols, rank):
     return nn.ParameterList([nn.Parameter(size[0] ** -0.5 * torch.randn(size)) for size in sizes])
 
 
-def lean_loop(h, wx_bz, u, b_h_less_b_z, zeta, zeta_plus_nu):
-    # unbind, not wx_bz[t]: the gradient of an index is a zero tensor of the whole sequence.
-    for wx_t in wx_bz.unbind(0):
-        inner = h if len(u) == 1 else h @ u[1]
-        a = torch.addmm(wx_t, inner, u[0])
-        z = torch.sigmoid(a)
-        candidate = torch.tanh(a + b_h_less_b_z)
-        h = torch.addcmul(z * h, zeta_plus_nu - zeta * z, candidate)
-    return h
-
-
-class Library(nn.Module):
+class Module(nn.Module):
     """nn.GRU or nn.LSTM and a head on the last state."""
 
     def __init__(self, module, d, h, classes):
@@ -83,21 +119,24 @@ class Library(nn.Module):
 class Training:
     """A model with its batch and optimiser."""
 
-    def __init__(self, variant, t, d, h, rank_w, rank_u, classes, batch):
+    def __init__(self, cell, mode, merged, t, d, h, rank_w, rank_u, classes, batch):
         torch.manual_seed(0)
-        if variant in ("lean", "lean_compiled"):
-            self.model = Lean(t, d, h, rank_w, rank_u, classes)
+        if mode == "module":
+            self.model = Module({"gru": nn.GRU, "lstm": nn.LSTM}[cell], d, h, classes)
         else:
-            self.model = Library({"gru": nn.GRU, "lstm": nn.LSTM}[variant], d, h, classes)
+            self.model = Loop(cell, merged, t, d, h, rank_w, rank_u, classes)
         self.call = self.model
-        if variant == "lean_compiled":
-            if t <= WHOLE_LOOP:
-                self.call = torch.compile(self.model, dynamic=False)
+        if mode == "script":
+            self.model.loop = torch.jit.script(self.model.loop)
+        elif mode in ("compile", "autotune"):
+            options = {"dynamic": False, "mode": "max-autotune" if mode == "autotune" else None}
+            if self.model.chunk >= t:
+                self.call = torch.compile(self.model, **options)
             else:
-                self.model.loop = torch.compile(lean_loop, dynamic=False)
+                self.model.loop = torch.compile(self.model.loop, **options)
         self.x = torch.randn(t, batch, d)
         self.y = torch.randint(classes, (batch,))
-        self.optimiser = torch.optim.Adam(self.model.parameters(), lr=1e-3, fused=True)
+        self.optimiser = torch.optim.Adam([p for p in self.model.parameters()], lr=1e-3, fused=True)
 
     def step(self):
         self.optimiser.zero_grad(set_to_none=True)

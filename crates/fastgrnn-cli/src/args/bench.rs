@@ -35,7 +35,7 @@ pub struct BenchTrainArgs {
     /// Undisturbed blocks of half a second to measure on each side [default: 12]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub blocks: Option<u16>,
-    /// Seconds for everything; what is not measured by then is measured briefly [default: 1680]
+    /// Seconds for everything; what is not measured by then is measured briefly [default: 3600]
     #[arg(long, value_name = "SECONDS")]
     pub budget: Option<u32>,
 }
