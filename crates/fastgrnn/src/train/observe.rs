@@ -69,7 +69,7 @@ pub trait Observer {
     fn epoch(&mut self, _report: &EpochReport) {}
     /// A seed is done.
     fn seed_finished(&mut self, _result: &SeedResult) {}
-    /// A file could not be written, and the run goes on.
+    /// Something is wrong, and the run goes on.
     fn warning(&mut self, _text: &str) {}
     /// Asked after every batch; `true` makes the run write a checkpoint and return.
     fn should_stop(&mut self) -> bool {

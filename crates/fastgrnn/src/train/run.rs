@@ -100,6 +100,9 @@ fn run_in(
     let out = std::path::absolute(&options.out).map_err(io(&options.out))?;
     config.check_memory(data, options.threads)?;
     let teacher = Teacher::load(config, data, options.threads)?;
+    if let Some(text) = teacher.as_ref().and_then(|teacher| teacher.warning(config, data)) {
+        observer.warning(&text);
+    }
     std::fs::create_dir_all(&out).map_err(io(&out))?;
     // Checked before the lock: a folder in which a run is under way is occupied, too.
     if !options.resume && !replace && out.join(CONFIG_FILE).exists() {

@@ -8,9 +8,10 @@ use super::teacher_error::TeacherError;
 use super::{Config, TrainError};
 use fastgrnn_core::batch::Batch;
 use fastgrnn_core::net::Loss;
-use fastgrnn_data::data::{Dataset, Labels, Normalize, Normalizer};
+use fastgrnn_data::data::{CrossValidation, Dataset, Labels, Normalize, Normalizer};
 use fastgrnn_model::model::{Model, Scorer};
 use fastgrnn_model::settings::{TEACHER_TEMPERATURE, TEACHER_WEIGHT};
+use std::collections::HashSet;
 use std::path::Path;
 
 /// A teacher with an engine of its own.
@@ -51,6 +52,28 @@ impl Teacher {
             scorer,
             classes,
         }))
+    }
+
+    /// A warning if the teacher learnt from sequences that validate the student, which then look better
+    /// than they are.
+    pub(super) fn warning(&self, config: &Config, data: &Dataset) -> Option<String> {
+        if self.model.dataset != data.name {
+            return None;
+        }
+        let learnt: HashSet<u32> = self.model.trained_on(data).into_iter().collect();
+        let held_out = match config.preparation.cv {
+            CrossValidation::Off => config.split(data).ok()?.1,
+            _ => (0..data.train.len() as u32).collect(),
+        };
+        let seen = held_out.iter().filter(|i| learnt.contains(i)).count();
+        (seen > 0).then(|| {
+            format!(
+                "the teacher learnt from {seen} of the {} sequences that are used for validation, so the \
+                 validation scores are too good; train the teacher without refit and cv, and with the same \
+                 split-seed, val-split and val-group",
+                held_out.len()
+            )
+        })
     }
 
     /// A short name for everything about the teacher that a training depends on.

@@ -7,7 +7,7 @@
 use crate::common::{Stopper, classes, numbers, options, recipe, trained};
 use fastgrnn::cells::CellKind;
 use fastgrnn::data::{Dataset, Labels, Normalize, Sequences};
-use fastgrnn::train::{Recipe, RunOptions, Silent, TeacherError, TrainError, run};
+use fastgrnn::train::{Observer, Recipe, Refit, RunOptions, Silent, TeacherError, TrainError, run};
 use std::path::{Path, PathBuf};
 
 /// Generated classes, cut to one length: others cannot be mixed.
@@ -100,6 +100,36 @@ fn a_student_can_learn_from_its_teacher_alone_though_every_label_is_wrong() {
     let folder = tempfile::tempdir().unwrap();
     let accuracy = trained(&recipe, &wrong, folder.path()).test.unwrap().accuracy.unwrap();
     assert!(accuracy > 0.8, "{accuracy}");
+}
+
+#[derive(Default)]
+struct Warnings(Vec<String>);
+
+impl Observer for Warnings {
+    fn warning(&mut self, text: &str) {
+        self.0.push(text.to_owned());
+    }
+}
+
+#[test]
+fn a_teacher_that_learnt_from_the_validation_part_is_reported() {
+    let (data, school) = (equal(100, 2, 8), tempfile::tempdir().unwrap());
+    let short = || recipe().with(|r| r.training.epochs = Some(2));
+    let same = short();
+    let other = short().with(|r| r.preparation.split_seed = Some(7));
+    let everything = short().with(|r| r.training.refit = Some(Refit::Full));
+    for (i, (recipe, warned)) in [(same, false), (other, true), (everything, true)].into_iter().enumerate() {
+        let teacher = trained(&recipe, &data, &school.path().join(format!("teacher-{i}"))).model;
+        let config = short().with(|r| r.training.teacher = Some(teacher)).resolve(&data).unwrap();
+        let mut warnings = Warnings::default();
+        run(&config, &data, &options(&school.path().join(format!("student-{i}"))), &mut warnings).unwrap();
+        assert_eq!(
+            warnings.0.iter().any(|text| text.contains("the teacher learnt from")),
+            warned,
+            "{warnings:?}",
+            warnings = warnings.0
+        );
+    }
 }
 
 // ---- bits ----
