@@ -166,9 +166,9 @@ impl<'a, const LAYERS: usize> Model<'a, LAYERS> {
         self.has_table
     }
 
-    /// Entry `i` of that table.
-    pub fn table(&self, i: usize) -> u16 {
-        self.layers[0].gate.table.u16(i)
+    /// Entry `i` of that table; `None` without a table and beyond its end.
+    pub fn table(&self, i: usize) -> Option<u16> {
+        (self.has_table && i < TABLE_LEN).then(|| self.layers[0].gate.table.u16(i))
     }
 
     /// Offset (its shift applied), factor and shift of input `d`.

@@ -72,7 +72,7 @@ impl Plan {
         scales.resize(scales.len().next_multiple_of(2), FeatureScale::default());
         let input = InputPlan { lsb: lsb.to_vec(), scales };
         let head = model.head();
-        let table = |i: usize| if model.has_table() { model.table(i) } else { 0 };
+        let table = |i: usize| model.table(i).unwrap_or(0);
         Self {
             input,
             layers: model.layers().iter().map(LayerPlan::new).collect(),
