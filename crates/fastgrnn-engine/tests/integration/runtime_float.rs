@@ -1,8 +1,9 @@
 //! The device runtime, step by step, computes what the oracle computes for whole sequences.
 
 use fastgrnn_core::batch::Batch;
-use fastgrnn_core::cells::{Cell, CellKind, Scalar, Scalars};
+use fastgrnn_core::cells::{Cell, CellKind, Nonlinearity, Scalar, Scalars};
 use fastgrnn_core::net::{Network, Readout};
+use fastgrnn_core::rng::Rng;
 use fastgrnn_engine::engine::Loss;
 use fastgrnn_engine::reference;
 use fastgrnn_runtime::float;
@@ -113,4 +114,28 @@ fn buffers_that_are_too_short_are_named() {
     assert_eq!(error.what, "the input");
     let error = layer.step(&mut [0.0; 3], &[0.0; 2], &mut []).unwrap_err();
     assert_eq!(error.what, "the scratch buffer");
+}
+
+/// The largest entry of the states of a FastGRNN with ν = 0 and large weights.
+fn largest_state(gate: Nonlinearity) -> f64 {
+    let mut cell = Cell::new(CellKind::FastGrnn, 3, 6).with_nonlinearities(gate, Nonlinearity::Tanh);
+    cell.scalars = Scalars { zeta: Scalar::Fixed(1.0), nu: Scalar::Fixed(0.0), ..Scalars::default() };
+    let net = Network::new(vec![cell], 2);
+    let mut largest = 0f64;
+    for seed in 0..20 {
+        let mut rng = Rng::keyed(seed, &[3]);
+        let params: Vec<f64> = (0..net.layout().len()).map(|_| 2.0 * rng.normal()).collect();
+        let mut batch = Batch::new(3);
+        batch.push(&(0..3 * 40).map(|_| rng.normal() as f32).collect::<Vec<_>>());
+        let states = reference::states(&net, &params, &batch);
+        largest = states[0].iter().fold(largest, |top, h| top.max(h.abs()));
+    }
+    largest
+}
+
+#[test]
+fn without_nu_a_gate_between_0_and_1_bounds_the_state_by_1_and_a_signed_gate_does_not() {
+    assert!(largest_state(Nonlinearity::Sigmoid) <= 1.0);
+    assert!(largest_state(Nonlinearity::QuantSigm) <= 1.0);
+    assert!(largest_state(Nonlinearity::Tanh) > 1.0);
 }

@@ -61,6 +61,11 @@ fn integers_follow_the_float_model_for_every_cell_and_nonlinearity() {
                     float.values.iter().zip(&own.values).fold(0f32, |top, (a, b)| top.max((a - b).abs()));
                 assert!(furthest < 0.01, "{kind} {gate} {update} {ranks:?}: {furthest}");
                 assert_eq!(saturations.total(), 0, "{kind} {:?}", saturations.rows());
+                // `integer.model` has the rounded weights; this one does not.
+                let unrounded = model.predict(&x, 1).unwrap();
+                let furthest =
+                    unrounded.values.iter().zip(&own.values).fold(0f32, |top, (a, b)| top.max((a - b).abs()));
+                assert!(furthest < 0.05, "{kind} {gate} {update} {ranks:?}, unrounded: {furthest}");
             }
         }
     }

@@ -209,6 +209,27 @@ fn several_seeds_are_summarised_with_means_and_deviations() {
 }
 
 #[test]
+fn the_test_set_changes_no_bit_of_the_delivered_model() {
+    let data = classes(90, 3, 6);
+    let mut other = data.clone();
+    other.test = Some(classes(40, 3, 20).train);
+    let recipe = recipe().with(|r| {
+        r.training.seeds = Some(3);
+        r.training.epochs = Some(6);
+        r.quantization.quantize = Some(true);
+    });
+    let of = |data: &Dataset| {
+        let folder = tempfile::tempdir().unwrap();
+        let summary = trained(&recipe, data, folder.path());
+        let model = std::fs::read(&summary.model).unwrap();
+        (model, std::fs::read(summary.model_float.unwrap()).unwrap(), summary.best_seed, summary.test)
+    };
+    let (one, two) = (of(&data), of(&other));
+    assert_ne!(one.3, two.3, "the test sets do not differ");
+    assert_eq!((one.0, one.1, one.2), (two.0, two.1, two.2));
+}
+
+#[test]
 fn all_seeds_share_a_validation_part_which_has_a_seed_of_its_own() {
     let data = classes(90, 3, 6);
     let of = |split_seed| {
