@@ -6,7 +6,7 @@
 //! gradients are added up instead: at the next projection each competes with the one step that it
 //! was held back from. Without that a projection would compare weights of many steps with the
 //! first step of an optimiser that has just forgotten them, which for Adam is the same for all.
-//! On digits at 15 % kept that was worse than never to change the support.
+//! The paper gives a pruned entry the step of one batch instead.
 
 use super::Config;
 use super::optim::Optim;
