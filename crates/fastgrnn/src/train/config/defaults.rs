@@ -7,17 +7,17 @@
 //! | --- | --- | --- |
 //! | batch | 100, at most a quarter of the training part | the paper's; small sets still get several steps an epoch |
 //! | epochs | for about 8,000 optimiser steps, 30 to 200, more where that would be under 2,000 steps, capped by work | few sequences need many passes; long ones must still end in time |
-//! | lr | 0.003 (adam, adamw), 0.001 for `rnn`, 0.05 (nesterov), 0.1 (sgd) | these gave the best results in measurements; a plain RNN diverges first |
+//! | lr | 0.003 (adam, adamw), 0.001 for `rnn`, 0.05 (nesterov), 0.1 (sgd) | one value for most sets; a plain RNN is the least stable cell |
 //! | schedule, warmup | cosine, 3 % of the run | ends at a settled model without a second hyper-parameter |
 //! | clip | 1 | long sequences give rare huge gradients |
 //! | weight-decay | 1e-4 | models this size overfit before they run out of capacity |
 //! | hidden | 16 under 100 sequences, 32 under 1,000, else 64 | parameters in proportion to data |
 //! | hidden, quantize with `fit` or `max-…` | at most what keeps to the limits; true | a model that does not fit is useless |
-//! | start | slow | decisive on long sequences |
-//! | stages | dense; with a sparsity the paper's thirds: dense, projected every 15 batches, frozen; with `quantize` the last sixth through the integer grids | what the measurements in `docs/training.md` rest on |
+//! | start | slow | the state changes slowly at first, so that long sequences train |
+//! | stages | dense; with a sparsity the paper's thirds: dense, projected every 15 batches, frozen; with `quantize` the last sixth through the integer grids | the paper's stages, and weights that have met the grid they will be stored on |
 //! | cv | 5 folds below 500 training sequences, and a refit for the chosen number of epochs | a validation part of a small set is too small to choose by |
 //! | val-split, val-group | 0.2, by group where there are groups (an error where they cannot be split) | windows of one subject resemble each other |
-//! | augment | rotate 0.25, scale 0.1 where axes are named, else none | the largest gain measured on inertial data, wrong elsewhere |
+//! | augment | rotate 0.25, scale 0.1 where axes are named, else none | sensors are worn and held in varying ways; other data has no axes |
 
 use super::ConfigError;
 use super::data::check_data;
@@ -33,7 +33,7 @@ use fastgrnn_model::settings::{TEACHER_TEMPERATURE, TEACHER_WEIGHT, VAL_SPLIT};
 const SMALL_SET: usize = 500;
 /// Folds of a small set.
 const USUAL_FOLDS: usize = 5;
-/// Fewest optimiser steps of a default run: below this, small sets were not fitted.
+/// Fewest optimiser steps of a default run.
 const MIN_STEPS: usize = 2_000;
 /// Optimiser steps that a default run aims at.
 const AIM_STEPS: usize = 8_000;
