@@ -68,6 +68,22 @@ pub fn count(value: u64) -> String {
     out
 }
 
+/// A number of things: the count and the noun, in the plural unless there is one thing.
+///
+/// ```
+/// use fastgrnn_core::format::quantity;
+/// assert_eq!(quantity(1, "group"), "1 group");
+/// assert_eq!((quantity(1_200, "sequence"), quantity(0, "class")), ("1,200 sequences".into(), "0 classes".into()));
+/// ```
+pub fn quantity(n: u64, noun: &str) -> String {
+    let ending = match (n, noun.ends_with('s')) {
+        (1, _) => "",
+        (_, true) => "es",
+        (_, false) => "s",
+    };
+    format!("{} {noun}{ending}", count(n))
+}
+
 /// Bytes, and from 1 KiB on also in KiB.
 ///
 /// ```

@@ -90,7 +90,7 @@ fn predictions_csv(model: &Model, part: &Examples, predictions: &Predictions) ->
     }
     out.write_record(&heading)?;
     for i in 0..predictions.len() {
-        let mut record = vec![part.ids.as_ref().map_or_else(|| i.to_string(), |ids| ids[i].clone())];
+        let mut record = vec![part.id(i)];
         match &part.y {
             Labels::Class { index, names } => {
                 record.push(names[index[i] as usize].clone());

@@ -94,6 +94,11 @@ impl Examples {
         self.x.is_empty()
     }
 
+    /// What the source calls sequence `i`, or its index where the source has no names.
+    pub fn id(&self, i: usize) -> String {
+        self.ids.as_ref().map_or_else(|| i.to_string(), |ids| ids[i].clone())
+    }
+
     /// Number of classes; 0 unless the labels are classes.
     pub fn classes(&self) -> usize {
         match &self.y {

@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 
 use super::{DataConfig, DataError};
+use fastgrnn_core::format::quantity;
 
 fastgrnn_core::choice! {
     /// The sign between the whole part and the fraction of a number.
@@ -63,7 +64,7 @@ impl<'a> TableText<'a> {
         let separator = separator.unwrap_or_else(|| sample.separator());
         let (skipped, table) = sample.preamble(separator);
         if skipped > 0 {
-            let lines = if skipped == 1 { "1 line".into() } else { format!("{skipped} lines") };
+            let lines = quantity(skipped as u64, "line");
             let first = String::from_utf8_lossy(sample.lines[0].1).into_owned();
             notes.push(format!(
                 "{lines} before the table, which begin with '{}', were skipped",

@@ -153,8 +153,7 @@ fn join(train: Examples, test: Option<Examples>) -> Examples {
     let Some(test) = test else { return train };
     // The two parts may both count from 0.
     let ids = |part: &Examples, name: &str| -> Vec<String> {
-        let id = |i: usize| part.ids.as_ref().map_or_else(|| i.to_string(), |ids| ids[i].clone());
-        (0..part.len()).map(|i| format!("{name}:{}", id(i))).collect()
+        (0..part.len()).map(|i| format!("{name}:{}", part.id(i))).collect()
     };
     let ids = [ids(&train, "train"), ids(&test, "test")].concat();
     let mut x = train.x;
