@@ -48,8 +48,8 @@ pub fn score_text(s: &Scores, sd: Option<&Scores>) -> String {
         (_, Some(rmse)) => format!(
             "root mean squared error {}, mean absolute error {}, R² {}, n {}",
             plain(rmse, sd.and_then(|s| s.rmse)),
-            s.mae.map_or("-".into(), number),
-            s.r2.map_or("-".into(), number),
+            s.mae.map_or("–".into(), number),
+            s.r2.map_or("–".into(), number),
             count(s.n as u64)
         ),
         _ => format!("loss {}, n {}", plain(s.loss, sd.map(|s| s.loss)), count(s.n as u64)),

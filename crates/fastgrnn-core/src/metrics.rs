@@ -118,7 +118,8 @@ impl Metric {
 }
 
 /// The numbers that describe predictions in one line. A file leaves those out that do not apply;
-/// accuracy, F1 and macro F1 of classes are always there, and null where they have no meaning.
+/// accuracy, F1 and macro F1 of classes are always there, and so are precision and recall of a positive
+/// class. They are null where they have no meaning.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 pub struct Scores {
     /// Share of right predictions.
@@ -159,7 +160,7 @@ impl Serialize for Scores {
         }
         let found = [("precision", self.precision), ("recall", self.recall), ("threshold", self.threshold)];
         let errors = [("rmse", self.rmse), ("mae", self.mae), ("r2", self.r2)];
-        for (key, value) in found.iter().filter(|(_, value)| value.is_some()) {
+        for (key, value) in found.iter().filter(|(_, value)| value.is_some() || self.threshold.is_some()) {
             map.serialize_entry(key, value)?;
         }
         map.serialize_entry("loss", &self.loss)?;
@@ -354,6 +355,11 @@ mod tests {
         }
         let positive = two.of_positive(1, 0.5);
         assert_eq!((positive.scores.f1, positive.scores.recall), (None, None));
+        let json = serde_json::to_value(&positive).unwrap();
+        for key in ["f1", "precision", "recall"] {
+            assert!(json[key].is_null() && json.as_object().unwrap().contains_key(key), "{json}");
+        }
+        assert!(json["per_class"][1]["f1"].is_null() && json["per_class"][1]["recall"].is_null(), "{json}");
     }
 
     #[test]
