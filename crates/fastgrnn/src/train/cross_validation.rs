@@ -6,6 +6,7 @@
 
 use super::checkpoint::{BestEpoch, State};
 use super::epoch::FoldEpoch;
+use super::sequence_results::{JudgedPart, SequenceResults};
 use super::summary::FoldResult;
 use fastgrnn_core::metrics::{Evaluation, Metric};
 use fastgrnn_data::data::Labels;
@@ -49,13 +50,18 @@ impl<'a> FoldScores<'a> {
         &self.epochs[fold * self.epochs() + epoch - 1]
     }
 
-    /// The scores of a fold after an epoch. Margins are in the units of their scale.
-    fn of_fold(&self, fold: usize, epoch: usize) -> Vec<f32> {
+    /// The scores of a fold after an epoch, as the network of the fold gave them.
+    fn stored(&self, fold: usize, epoch: usize) -> &[f32] {
         let width = self.model.network.outputs;
         let before: usize = self.folds[..fold].iter().map(Vec::len).sum();
         let rows = self.folds[fold].len();
         let start = (before * self.epochs() + rows * (epoch - 1)) * width;
-        let mut scores = self.scores[start..start + rows * width].to_vec();
+        &self.scores[start..start + rows * width]
+    }
+
+    /// The scores of a fold after an epoch. Margins are in the units of their scale.
+    fn of_fold(&self, fold: usize, epoch: usize) -> Vec<f32> {
+        let mut scores = self.stored(fold, epoch).to_vec();
         if let Some(scale) = self.epoch(fold, epoch).scale {
             self.model.lower(&mut scores, scale.offset(0.0));
             let unit = (scale.offset(1.0) - scale.offset(0.0)) as f32;
@@ -64,17 +70,37 @@ impl<'a> FoldScores<'a> {
         scores
     }
 
-    /// How good these scores of the sequences at `indices` are, the positive class lowered by `offset`.
-    fn evaluate(&self, mut scores: Vec<f32>, indices: &[u32], offset: Option<f64>, loss: f64) -> Evaluation {
-        let (model, y) = (self.model, self.y);
+    /// What these scores say, the positive class lowered by `offset`.
+    fn predictions(&self, mut scores: Vec<f32>, offset: Option<f64>) -> Predictions {
         if let Some(offset) = offset {
-            model.lower(&mut scores, offset);
+            self.model.lower(&mut scores, offset);
         }
-        let predictions = match y {
+        match self.y {
             Labels::Value { width, .. } => Predictions { classes: Vec::new(), width: *width, values: scores },
-            _ => Predictions::new(model, scores),
-        };
-        predictions.evaluate(model, y, indices, loss)
+            _ => Predictions::new(self.model, scores),
+        }
+    }
+
+    /// How good these scores of the sequences at `indices` are, the positive class lowered by `offset`.
+    fn evaluate(&self, scores: Vec<f32>, indices: &[u32], offset: Option<f64>, loss: f64) -> Evaluation {
+        self.predictions(scores, offset).evaluate(self.model, self.y, indices, loss)
+    }
+
+    /// Single sequences after the epoch of `pooled`. Classes are decided as the pooled scores were;
+    /// probabilities are those of the network of the fold, at its own threshold.
+    pub(super) fn sequences(&self, pooled: &Pooled) -> SequenceResults {
+        let folds = 0..self.folds.len();
+        let scores: Vec<Vec<f32>> = folds.clone().map(|fold| self.of_fold(fold, pooled.epoch)).collect();
+        let mut predictions = self.predictions(scores.concat(), pooled.offset);
+        if pooled.offset.is_some() {
+            let of_fold = |fold: usize| {
+                let scale = self.epoch(fold, pooled.epoch).scale;
+                let offset = pooled.offset.map(|offset| scale.map_or(offset, |scale| scale.offset(offset)));
+                self.predictions(self.stored(fold, pooled.epoch).to_vec(), offset).values
+            };
+            predictions.values = folds.flat_map(of_fold).collect();
+        }
+        SequenceResults::new(JudgedPart::Validation, self.y, &self.folds.concat(), &predictions)
     }
 
     /// All folds after one epoch.

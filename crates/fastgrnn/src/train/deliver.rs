@@ -13,6 +13,7 @@ use super::constraint::round_to_grid;
 use super::folder::{FLOAT_MODEL_FILE, MODEL_FILE};
 use super::job::Job;
 use super::margin_scale::MarginScale;
+use super::sequence_results::{JudgedPart, SequenceResults};
 use fastgrnn_core::files::write_atomic;
 use fastgrnn_core::metrics::{Evaluation, Scores};
 use fastgrnn_data::data::{Examples, Labels};
@@ -35,7 +36,16 @@ pub(super) struct Delivery {
     pub model: PathBuf,
     pub val: Option<Evaluation>,
     pub test: Option<Evaluation>,
+    /// Single sequences of the test set or, without one, of the validation part.
+    pub sequences: Option<SequenceResults>,
     pub quantized: Option<Quantized>,
+}
+
+/// How good the predictions for a part are, all together and one by one.
+#[derive(Clone)]
+pub(super) struct Assessed {
+    pub evaluation: Evaluation,
+    pub sequences: SequenceResults,
 }
 
 /// What there is to say about a quantised model beside its scores.
@@ -61,7 +71,7 @@ pub(super) enum Judged<'a> {
     /// The networks of the folds were judged on all training data.
     Folds {
         /// The pooled scores.
-        val: &'a Evaluation,
+        val: &'a Assessed,
         /// The offset of the positive class in the units of the margin scale, if there is one.
         offset: Option<f64>,
     },
@@ -97,22 +107,31 @@ impl Job<'_> {
         let (val, offset) = self.threshold(&judged, result)?;
         let model = lowered(&result.model, offset);
         let float = test.as_ref().map(|(test, all)| self.evaluate(&model, test, all)).transpose()?;
+        let tested = |predictions: Option<&Predictions>| {
+            let (test, all) = test.as_ref()?;
+            Some(SequenceResults::new(JudgedPart::Test, &test.y, all, predictions?))
+        };
         if !self.config.quantization.quantize {
             model.save(&path)?;
-            return Ok(Delivery { model: path, val, test: float.map(|(test, _)| test), quantized: None });
+            let (test, predictions) = float.unzip();
+            let (val, validated) = apart(val);
+            let sequences = tested(predictions.as_ref()).or(validated);
+            return Ok(Delivery { model: path, val, test, sequences, quantized: None });
         }
         let model_float = folder.join(FLOAT_MODEL_FILE);
         model.save(&model_float)?;
         let (val, integer) = self.integer_threshold(judged, val, offset, result)?;
         let threads = self.threads;
-        let test = test.map(|(test, all)| integer.evaluate_at(test, &all, threads)).transpose()?;
+        let found = test.as_ref().map(|(test, all)| integer.evaluate_at(test, all, threads)).transpose()?;
         let (test_float, by_float) = float.unzip();
-        let (test, by_integer) = test.map(|(test, predictions, _)| (test, predictions)).unzip();
+        let (found, by_integer) = found.map(|(found, predictions, _)| (found, predictions)).unzip();
+        let (val, validated) = apart(val);
+        let sequences = tested(by_integer.as_ref()).or(validated);
         let agreement = by_float.zip(by_integer).and_then(|(a, b)| a.agreement(&b));
         integer.save(&path)?;
         let bytes = integer.image().len();
         let quantized = Some(Quantized { model_float, test_float, agreement, bytes });
-        Ok(Delivery { model: path, val, test, quantized })
+        Ok(Delivery { model: path, val, test: found, sequences, quantized })
     }
 
     /// The validation scores at the best threshold, and the offset which that threshold is for the
@@ -121,23 +140,23 @@ impl Job<'_> {
         &mut self,
         judged: &Judged,
         result: &Trained,
-    ) -> Result<(Option<Evaluation>, Option<f64>), TrainError> {
+    ) -> Result<(Option<Assessed>, Option<f64>), TrainError> {
         match judged {
             Judged::Part { val: [], .. } => Ok((None, None)),
             Judged::Part { chosen, val } => {
                 let offset = self.offset(&chosen.model, val)?;
                 let model = lowered(&chosen.model, offset);
-                let scores = self.evaluate(&model, &self.data.train, val)?.0;
+                let (evaluation, predictions) = self.evaluate(&model, &self.data.train, val)?;
                 let offset = offset.map(|offset| self.carried(offset, chosen, result)).transpose()?;
-                Ok((Some(scores), offset))
+                Ok((Some(self.validated(evaluation, val, &predictions)), offset))
             }
             Judged::Folds { val, offset } => {
-                let (mut val, mut offset) = (Evaluation::clone(val), *offset);
+                let (mut val, mut offset) = (Assessed::clone(val), *offset);
                 if let Some(normalized) = offset {
                     let model = &result.model;
                     let scale = self.margin_scale(model, &model.params, &result.indices)?;
                     offset = scale.map(|scale| scale.offset(normalized));
-                    val.scores.threshold = offset.map(threshold);
+                    val.evaluation.scores.threshold = offset.map(threshold);
                 }
                 Ok((Some(val), offset))
             }
@@ -149,10 +168,10 @@ impl Job<'_> {
     fn integer_threshold(
         &mut self,
         judged: Judged,
-        val: Option<Evaluation>,
+        val: Option<Assessed>,
         offset: Option<f64>,
         result: &Trained,
-    ) -> Result<(Option<Evaluation>, IntegerModel), TrainError> {
+    ) -> Result<(Option<Assessed>, IntegerModel), TrainError> {
         let (train, threads) = (&self.data.train, self.threads);
         let mut integer = self.integer(result)?;
         let (chosen, part) = match judged {
@@ -174,7 +193,14 @@ impl Job<'_> {
             };
             judged = at_threshold;
         }
-        Ok((Some(judged.evaluate_at(train, part, threads)?.0), integer))
+        let (evaluation, predictions, _) = judged.evaluate_at(train, part, threads)?;
+        Ok((Some(self.validated(evaluation, part, &predictions)), integer))
+    }
+
+    /// What `predictions` for the validation part come to.
+    fn validated(&self, evaluation: Evaluation, val: &[u32], predictions: &Predictions) -> Assessed {
+        let sequences = SequenceResults::new(JudgedPart::Validation, &self.data.train.y, val, predictions);
+        Assessed { evaluation, sequences }
     }
 
     /// The offset of `result` that corresponds to `offset` of `chosen`.
@@ -254,6 +280,11 @@ impl Job<'_> {
         }
         Ok(Scored { scores: found, raw })
     }
+}
+
+/// What is known about a part, all together and one by one.
+fn apart(assessed: Option<Assessed>) -> (Option<Evaluation>, Option<SequenceResults>) {
+    assessed.map(|assessed| (assessed.evaluation, assessed.sequences)).unzip()
 }
 
 /// The model with `offset`, if there is one, taken off its positive class.

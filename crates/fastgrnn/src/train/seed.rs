@@ -4,7 +4,7 @@ use super::average::Average;
 use super::checkpoint::{BestEpoch, State};
 use super::constraint::StageSchedule;
 use super::cross_validation::FoldScores;
-use super::deliver::{Judged, Trained, write_json};
+use super::deliver::{Assessed, Judged, Trained, write_json};
 use super::epoch::{EpochReport, FoldEpoch, Pass};
 use super::folder::{CHECKPOINT_FILE, METRICS_FILE, RESULT_FILE};
 use super::job::Job;
@@ -151,9 +151,11 @@ impl<'j, 'a> SeedRun<'j, 'a> {
             let what = format!("{} scores of folds, expected {scores}", self.state.held_out.len());
             return Err(TrainError::Damaged { path: self.folder.join(CHECKPOINT_FILE), what });
         }
-        let best = FoldScores::new(&data.train.y, &folds, &self.state, &model).best(config.metric());
+        let scores = FoldScores::new(&data.train.y, &folds, &self.state, &model);
+        let best = scores.best(config.metric());
+        let val = Assessed { sequences: scores.sequences(&best), evaluation: best.evaluation };
         let result = self.refit(best.epoch)?;
-        let judged = Judged::Folds { val: &best.evaluation, offset: best.offset };
+        let judged = Judged::Folds { val: &val, offset: best.offset };
         self.record(judged, &result, best.epoch, best.folds)
     }
 
@@ -466,6 +468,7 @@ impl<'j, 'a> SeedRun<'j, 'a> {
             history: std::mem::take(&mut progress.history),
             val: delivery.val,
             test: delivery.test,
+            sequences: delivery.sequences,
         };
         write_json(&self.folder.join(RESULT_FILE), &record)?;
         let _ = std::fs::remove_file(self.folder.join(CHECKPOINT_FILE));

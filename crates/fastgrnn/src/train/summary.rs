@@ -1,6 +1,7 @@
 //! What a run comes to: the JSON of the `train` command.
 
 use super::epoch::EpochReport;
+use super::sequence_results::SequenceResults;
 use fastgrnn_core::metrics::{Evaluation, Scores};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -76,6 +77,10 @@ pub struct SeedRecord {
     pub val: Option<Evaluation>,
     /// The test set in full.
     pub test: Option<Evaluation>,
+    /// Single sequences of the test set or, without one, of the validation part; nothing without either, and
+    /// in the files of versions that did not write it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sequences: Option<SequenceResults>,
 }
 
 /// The scores of the model that a run delivers, which is the best of its seeds on validation data.

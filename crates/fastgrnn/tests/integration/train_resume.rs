@@ -3,15 +3,24 @@
 use crate::common::{Stopper, classes, metrics, options, recipe, trained};
 use fastgrnn::data::CrossValidation;
 use fastgrnn::model::Model;
-use fastgrnn::train::{ClassWeight, EpochReport, Observer, Progress, Recipe, Refit, Silent, TrainError, run};
+use fastgrnn::train::{
+    ClassWeight, EpochReport, Observer, Progress, Recipe, Refit, SeedRecord, SequenceResults, Silent,
+    TrainError, run,
+};
 use std::path::Path;
 
-/// What a run must reproduce: the models' bytes and every number of the metrics but the time.
-fn outcome(folder: &Path, seeds: std::ops::Range<u64>) -> (Vec<Vec<u8>>, Vec<EpochReport>) {
-    let models = seeds.map(|s| std::fs::read(folder.join(format!("seed-{s}/model.safetensors"))).unwrap());
+/// What a run must reproduce: the models' bytes, what each said about single sequences, and every number of
+/// the metrics but the time.
+type Reproduced = (Vec<Vec<u8>>, Vec<SequenceResults>, Vec<EpochReport>);
+
+fn outcome(folder: &Path, seeds: std::ops::Range<u64>) -> Reproduced {
+    let read = |s: u64, name: &str| std::fs::read(folder.join(format!("seed-{s}/{name}"))).unwrap();
+    let record = |s: u64| serde_json::from_slice::<SeedRecord>(&read(s, "result.json")).unwrap();
+    let models = seeds.clone().map(|s| read(s, "model.safetensors"));
+    let sequences = seeds.map(|s| record(s).sequences.expect("a part was judged"));
     let mut history = metrics(folder);
     history.iter_mut().for_each(|r| r.seconds = 0.0);
-    (models.collect(), history)
+    (models.collect(), sequences.collect(), history)
 }
 
 /// Everything random at once: shuffling, noise, crops, initial states, two layers, a refit, seeds.
