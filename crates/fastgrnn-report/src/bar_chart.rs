@@ -60,6 +60,7 @@ impl Bars {
             ));
             svg.text("fg-t", left + width + 8.0, y + 16.0, Anchor::Start, &bar.text);
         }
-        Some(svg.finish(&self.title))
+        let each: Vec<String> = self.bars.iter().map(|b| format!("{}: {}", b.name, b.text)).collect();
+        Some(svg.finish(&self.title, &each.join("; ")))
     }
 }

@@ -49,8 +49,9 @@ pub enum Unit {
 pub struct Figure {
     /// What it is.
     pub label: String,
-    /// Its value; the mean where there are several seeds.
-    pub value: f64,
+    /// Its value; the mean where there are several seeds. Nothing where it does not exist, such as the F1
+    /// of a class that does not occur.
+    pub value: Option<f64>,
     /// Standard deviation over the seeds.
     pub sd: Option<f64>,
     /// How it is written.
@@ -61,8 +62,8 @@ pub struct Figure {
 
 impl Figure {
     /// A number without a deviation.
-    pub fn new(label: &str, value: f64, unit: Unit, kind: Kind) -> Self {
-        Self { label: label.into(), value, sd: None, unit, kind }
+    pub fn new(label: &str, value: impl Into<Option<f64>>, unit: Unit, kind: Kind) -> Self {
+        Self { label: label.into(), value: value.into(), sd: None, unit, kind }
     }
 
     /// The same with a deviation over seeds.
@@ -71,15 +72,16 @@ impl Figure {
         self
     }
 
-    /// The number as a person reads it, with its deviation.
+    /// The number as a person reads it, with its deviation; a dash where it does not exist.
     pub fn text(&self) -> String {
+        let Some(value) = self.value else { return "–".into() };
         match (self.unit, self.sd) {
-            (Unit::Number, None) => number(self.value),
-            (Unit::Number, Some(sd)) => number_sd(self.value, sd),
-            (Unit::Fraction, sd) => fraction(self.value, sd),
-            (Unit::Count, _) => count(self.value as u64),
-            (Unit::Bytes, _) => bytes(self.value as u64),
-            (Unit::Seconds, _) => duration(self.value),
+            (Unit::Number, None) => number(value),
+            (Unit::Number, Some(sd)) => number_sd(value, sd),
+            (Unit::Fraction, sd) => fraction(value, sd),
+            (Unit::Count, _) => count(value as u64),
+            (Unit::Bytes, _) => bytes(value as u64),
+            (Unit::Seconds, _) => duration(value),
         }
     }
 }

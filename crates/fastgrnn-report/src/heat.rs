@@ -1,8 +1,10 @@
 //! The confusion matrix as a heat map: a row is a true class, its colours are fractions of the row.
 
-use super::svg::{Anchor, Svg, escape, shorten};
+use super::svg::{Anchor, Svg, escape, heading_width, shorten};
+use fastgrnn_core::format::{count, quantity};
 use fastgrnn_core::metrics::ClassMetrics;
 use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
 
 /// Counts of (true class, predicted class).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -50,11 +52,12 @@ pub fn confusion_svg(matrix: &Confusion) -> Option<String> {
     let upright = longest * 7.0 + 6.0 > cell;
     let left = longest * 7.0 + 44.0;
     let top = 48.0 + if upright { longest * 6.6 + 16.0 } else { 30.0 };
-    let width = (left + cell * n as f64 + 16.0).max(260.0);
+    let title = format!("Confusion matrix ({})", matrix.of);
+    let width = (left + cell * n as f64 + 16.0).max(32.0 + heading_width(&title));
     let height = top + cell * n as f64 + 16.0;
 
     let mut svg = Svg::new(width, height);
-    svg.text("fg-h", 16.0, 24.0, Anchor::Start, &format!("Confusion matrix ({})", matrix.of));
+    svg.text("fg-h", 16.0, 24.0, Anchor::Start, &title);
     svg.text("fg-t", left + cell * n as f64 / 2.0, 46.0, Anchor::Middle, "predicted");
     let middle = top + cell * n as f64 / 2.0;
     svg.raw(&format!(
@@ -85,7 +88,24 @@ pub fn confusion_svg(matrix: &Confusion) -> Option<String> {
             draw_cell(&mut svg, matrix, (t, p), (x, y), cell, count, share, numbers);
         }
     }
-    Some(svg.finish(&format!("Confusion matrix of {}", matrix.of)))
+    Some(svg.finish(&format!("Confusion matrix of {}", matrix.of), &summary(matrix)))
+}
+
+/// How many predictions are right, and the most frequent mistake, in words.
+fn summary(matrix: &Confusion) -> String {
+    let total: u64 = matrix.counts.iter().flatten().sum();
+    let right: u64 = matrix.counts.iter().enumerate().map(|(c, row)| row[c]).sum();
+    let mut text = format!("{} of {} predictions are right", count(right), count(total));
+    let mut mistakes = Vec::new();
+    for (t, row) in matrix.counts.iter().enumerate() {
+        mistakes.extend(row.iter().enumerate().filter(|(p, n)| *p != t && **n > 0).map(|(p, &n)| (n, t, p)));
+    }
+    if let Some((n, t, p)) = mistakes.into_iter().max_by_key(|&(n, t, p)| (n, Reverse((t, p)))) {
+        let (truth, predicted) = (&matrix.classes[t], &matrix.classes[p]);
+        let times = quantity(n, "time");
+        text.push_str(&format!(". The most frequent mistake: {truth} predicted as {predicted}, {times}"));
+    }
+    text + "."
 }
 
 #[allow(clippy::too_many_arguments)] // one rectangle: what, where, how

@@ -1,7 +1,7 @@
 //! Parts of a page: its frame, tables, headline numbers, sections of text.
 
 use super::figure::Figure;
-use super::svg::escape;
+use super::svg::{self, escape};
 use std::fmt::Write as _;
 
 const STYLE: &str = include_str!("style.css");
@@ -15,15 +15,17 @@ pub fn document(title: &str, subtitle: &str, version: &str, body: impl FnOnce(&m
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n\
+         <title>{title}</title>\n<style>\n{STYLE}{}\n</style>\n</head>\n<body>\n<main>\n\
          <header><h1>{title}</h1><p>{}</p></header>\n",
+        svg::STYLE,
         escape(subtitle)
     );
     body(&mut out);
     let _ = write!(
         out,
-        "<footer><p><b>measured</b>: observed in this run. <b>derived</b>: computed from measured numbers. \
-         <b>analytic</b>: follows from sizes alone. A ± is the standard deviation over seeds.</p>\
+        "<footer><p><b>measured</b>: observed in this run. <b>derived</b>: computed from measured numbers or from \
+         the shape of the network. <b>analytic</b>: follows from sizes alone. <b>modelled</b>: computed with a \
+         model of the board. A ± is the standard deviation over seeds.</p>\
          <p>fastgrnn {}. This page is complete in itself: it loads nothing.</p></footer>\n\
          </main>\n</body>\n</html>\n",
         escape(version)
@@ -31,16 +33,29 @@ pub fn document(title: &str, subtitle: &str, version: &str, body: impl FnOnce(&m
     out
 }
 
-/// A table; the first column leans left. Cells are escaped.
-pub fn table(out: &mut String, heading: &[&str], rows: &[Vec<String>]) {
-    out.push_str("<div class=\"wide\"><table><thead><tr>");
-    heading.iter().for_each(|name| out.push_str(&format!("<th>{}</th>", escape(name))));
+/// Opens a table of these columns, in a box that scrolls where the page is too narrow. The keyboard can
+/// scroll it, too, and `title` names it for screen readers.
+pub(super) fn open_table(out: &mut String, title: &str, columns: &[&str]) {
+    let title = escape(title);
+    let _ = write!(
+        out,
+        "<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"{title}\"><table><thead><tr>"
+    );
+    columns.iter().for_each(|name| out.push_str(&format!("<th scope=\"col\">{}</th>", escape(name))));
     out.push_str("</tr></thead><tbody>\n");
+}
+
+/// A table, which `title` names for screen readers; the first column leans left. Cells are escaped.
+pub fn table(out: &mut String, title: &str, columns: &[&str], rows: &[Vec<String>]) {
+    open_table(out, title, columns);
     for row in rows {
         out.push_str("<tr>");
         for (i, cell) in row.iter().enumerate() {
-            let tag = if i == 0 { "th" } else { "td" };
-            out.push_str(&format!("<{tag}>{}</{tag}>", escape(cell)));
+            let cell = escape(cell);
+            out.push_str(&match i {
+                0 => format!("<th scope=\"row\">{cell}</th>"),
+                _ => format!("<td>{cell}</td>"),
+            });
         }
         out.push_str("</tr>\n");
     }
@@ -77,6 +92,10 @@ fn card_text(text: &str) -> String {
 /// A section that shows `text` as it is written.
 pub fn text_section(out: &mut String, title: &str, text: &str) {
     if !text.is_empty() {
-        let _ = writeln!(out, "<section><h2>{title}</h2>\n<pre>{}</pre></section>", escape(text.trim_end()));
+        let _ = writeln!(
+            out,
+            "<section><h2>{title}</h2>\n<pre tabindex=\"0\">{}</pre></section>",
+            escape(text.trim_end())
+        );
     }
 }

@@ -29,17 +29,23 @@ mod frame;
 mod heat;
 pub mod html;
 mod lines;
+mod predicted_plot;
 mod run;
 mod run_page;
 mod scatter;
+mod section;
+mod sequence_plot;
 mod svg;
 
 pub use bar_chart::{Bar, Bars};
 pub use figure::{Figure, Kind, Unit};
 pub use heat::{Confusion, confusion_svg};
 pub use lines::{Chart, Line, Scale, palette};
-pub use run::{Curve, Plot, Point, RunReport, SeedRow, TensorRow};
+pub use predicted_plot::PredictedPlot;
+pub use run::{Curve, PREDICTED_FILES, Plot, Point, RunReport, SeedRow, TensorRow};
 pub use scatter::{Dot, Scatter, Series};
+pub use section::{SequenceCard, SequenceSection, TableSection};
+pub use sequence_plot::{SequencePlot, ShownFeatures};
 
 #[cfg(test)]
 mod tests;

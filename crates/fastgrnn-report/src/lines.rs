@@ -3,6 +3,7 @@
 use super::axis::Axis;
 use super::frame::{Frame, Margins, range};
 use super::svg::{Anchor, Svg, escape};
+use fastgrnn_core::format::{fraction, number};
 use std::fmt::Write as _;
 
 /// A blue and an orange that stay apart for colour-blind readers, on white and on black.
@@ -15,6 +16,8 @@ pub mod palette {
 
 /// Points of a line beyond which neighbours share a pixel.
 const MOST_POINTS: usize = 900;
+/// Lines of a chart that its summary for screen readers goes through.
+const MOST_SUMMARIZED: usize = 6;
 
 /// How the vertical axis runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +74,26 @@ impl Chart {
             draw(&mut svg, line, self.lines.len() > 2, &frame);
         }
         self.legend(&mut svg);
-        Some(svg.finish(&format!("{} by {}", self.title, self.x_label)))
+        Some(svg.finish(&format!("{} by {}", self.title, self.x_label), &self.summary()))
+    }
+
+    /// The first lines in words: where each begins and ends, and its value at the ring.
+    fn summary(&self) -> String {
+        let value = |y: f64| match self.scale {
+            Scale::Auto => number(y),
+            Scale::Fraction => fraction(y, None),
+        };
+        let lines = self.lines.iter().filter(|line| !line.points.is_empty());
+        let each = lines.take(MOST_SUMMARIZED).map(|line| {
+            let ((x0, y0), (x1, y1)) = (line.points[0], line.points[line.points.len() - 1]);
+            let x = &self.x_label;
+            let mut text = format!("{}: {} at {x} {x0}, {} at {x} {x1}", line.title, value(y0), value(y1));
+            if let Some(&(at, y)) = line.mark.and_then(|at| line.points.iter().find(|p| p.0 == at)) {
+                text.push_str(&format!("; {} at {x} {at}, which was kept", value(y)));
+            }
+            text + "."
+        });
+        each.collect::<Vec<_>>().join(" ")
     }
 
     fn y_axis(&self, low: f64, high: f64) -> Axis {

@@ -3,6 +3,9 @@
 use super::figure::Figure;
 use super::heat::{Confusion, confusion_svg};
 use super::lines::{Chart, Line, Scale, palette};
+use super::predicted_plot::PredictedPlot;
+use super::section::{SequenceSection, TableSection};
+use super::sequence_plot::ShownFeatures;
 use serde::{Deserialize, Serialize};
 
 /// One epoch of one seed. What was not measured is left out.
@@ -80,6 +83,18 @@ pub struct RunReport {
     pub curves: Vec<Curve>,
     /// The confusion matrix.
     pub confusion: Option<Confusion>,
+    /// Predicted against true numbers, one plot a target; at most four are shown.
+    pub predicted: Vec<PredictedPlot>,
+    /// The sequences that the model got most wrong.
+    pub mistakes: Option<SequenceSection>,
+    /// What the data holds.
+    pub data: Option<TableSection>,
+    /// A few sequences of the data.
+    pub examples: Option<SequenceSection>,
+    /// Which features the pictures of sequences show.
+    pub shown: ShownFeatures,
+    /// What the model takes on boards.
+    pub boards: Option<TableSection>,
     /// The model's tensors.
     pub tensors: Vec<TensorRow>,
     /// The cell's equation, a line each.
@@ -94,6 +109,10 @@ pub struct RunReport {
     pub version: String,
 }
 
+/// Files of the plots of predicted against true numbers, one a target.
+pub const PREDICTED_FILES: [&str; 4] =
+    ["predicted.svg", "predicted-2.svg", "predicted-3.svg", "predicted-4.svg"];
+
 /// A plot as a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plot {
@@ -106,7 +125,8 @@ pub struct Plot {
 }
 
 impl RunReport {
-    /// The plots that the data allows: `loss.svg`, `accuracy.svg`, `confusion.svg`.
+    /// The plots that the data allows: `loss.svg`, `accuracy.svg`, `confusion.svg`, and `predicted.svg`
+    /// with a number for each further target.
     pub fn plots(&self) -> Vec<Plot> {
         let mut plots = Vec::new();
         let loss = self.chart("Loss", Scale::Auto, |p| p.train_loss, |p| p.val_loss);
@@ -119,6 +139,10 @@ impl RunReport {
         }
         if let Some(svg) = self.confusion.as_ref().and_then(confusion_svg) {
             plots.push(Plot { name: "confusion.svg", title: "Confusion matrix", svg });
+        }
+        for (plot, name) in self.predicted.iter().zip(PREDICTED_FILES) {
+            let title = "Predicted against true";
+            plots.extend(plot.svg().map(|svg| Plot { name, title, svg }));
         }
         plots
     }

@@ -1,13 +1,16 @@
 //! The page of a training run: sections in the order a reader asks for them.
 
-use super::html::{document, figures, text_section};
-use super::run::{RunReport, SeedRow};
+use super::html::{document, figures, open_table, text_section};
+use super::run::{PREDICTED_FILES, RunReport, SeedRow};
 use super::svg::escape;
 use fastgrnn_core::format::{bytes, count, duration, fraction, number};
 use std::fmt::Write as _;
 
 /// What a column of the table of seeds shows of a seed; nothing where it was not measured.
 type CellOf = Box<dyn Fn(&SeedRow) -> Option<String>>;
+
+/// The column that may hold only dashes.
+const TEST_F1: &str = "test macro F1";
 
 impl RunReport {
     /// The whole page.
@@ -18,6 +21,11 @@ impl RunReport {
             curves(out, self);
             seeds(out, self);
             confusion(out, self);
+            predicted(out, self);
+            self.mistakes.iter().for_each(|section| section.write(out, &self.shown));
+            self.data.iter().for_each(|section| section.write(out));
+            self.examples.iter().for_each(|section| section.write(out, &self.shown));
+            self.boards.iter().for_each(|section| section.write(out));
             model(out, self);
             text_section(out, "Settings", &self.config);
             text_section(out, "Make it again", &self.command);
@@ -37,7 +45,8 @@ fn notes(out: &mut String, report: &RunReport) {
 }
 
 fn curves(out: &mut String, report: &RunReport) {
-    let plots: Vec<_> = report.plots().into_iter().filter(|p| p.name != "confusion.svg").collect();
+    let plots: Vec<_> =
+        report.plots().into_iter().filter(|p| ["loss.svg", "accuracy.svg"].contains(&p.name)).collect();
     if plots.is_empty() {
         return;
     }
@@ -46,7 +55,7 @@ fn curves(out: &mut String, report: &RunReport) {
         let _ = writeln!(out, "<figure>{}</figure>", plot.svg);
     }
     out.push_str(
-        "</div>\n<p class=\"hint\">One line a seed; the ring marks the epoch that was kept.</p></section>\n",
+        "</div>\n<p class=\"hint\">One line for each training; the ring marks the epoch that was kept.</p></section>\n",
     );
 }
 
@@ -59,19 +68,22 @@ fn seeds(out: &mut String, report: &RunReport) {
         ("validation accuracy", Box::new(|s| s.val_accuracy.map(|v| fraction(v, None)))),
         ("validation loss", Box::new(|s| s.val_loss.map(number))),
         ("test accuracy", Box::new(|s| s.test_accuracy.map(|v| fraction(v, None)))),
-        ("test macro F1", Box::new(|s| s.test_f1.map(|v| format!("{v:.4}")))),
+        (TEST_F1, Box::new(|s| s.test_f1.map(|v| format!("{v:.4}")))),
         ("test loss", Box::new(|s| s.test_loss.map(number))),
         ("time", Box::new(|s| s.seconds.map(duration))),
     ];
-    columns.retain(|(_, cell)| report.seeds.iter().any(|s| cell(s).is_some()));
-    out.push_str("<section><h2>Seeds</h2>\n<div class=\"wide\"><table><thead><tr><th>seed</th>");
-    for (name, _) in &columns {
-        let _ = write!(out, "<th>{name}</th>");
-    }
-    out.push_str("</tr></thead><tbody>\n");
+    // Tested classes have an F1, which may not exist: that is worth a dash.
+    let is_tested = report.seeds.iter().any(|s| s.test_accuracy.is_some());
+    columns.retain(|(name, cell)| {
+        report.seeds.iter().any(|s| cell(s).is_some()) || (is_tested && *name == TEST_F1)
+    });
+    out.push_str("<section><h2>Seeds</h2>\n");
+    let names: Vec<&str> = std::iter::once("seed").chain(columns.iter().map(|(name, _)| *name)).collect();
+    open_table(out, "Seeds", &names);
     for s in &report.seeds {
         let class = if s.chosen { " class=\"chosen\"" } else { "" };
-        let _ = write!(out, "<tr{class}><th>{}{}</th>", s.seed, if s.chosen { " ★" } else { "" });
+        let _ =
+            write!(out, "<tr{class}><th scope=\"row\">{}{}</th>", s.seed, if s.chosen { " ★" } else { "" });
         for (_, cell) in &columns {
             let _ = write!(out, "<td>{}</td>", escape(&cell(s).unwrap_or_else(|| "–".into())));
         }
@@ -87,15 +99,12 @@ fn confusion(out: &mut String, report: &RunReport) {
     if let Some(svg) = super::confusion_svg(matrix) {
         let _ = writeln!(out, "<figure>{svg}</figure>");
     }
-    out.push_str(
-        "<div class=\"wide\"><table><thead><tr><th>class</th><th>precision</th><th>recall</th><th>F1</th>\
-         <th>sequences</th></tr></thead><tbody>\n",
-    );
+    open_table(out, "Scores of each class", &["class", "precision", "recall", "F1", "sequences"]);
     for (name, c) in matrix.classes.iter().zip(&matrix.per_class) {
         let figure = |v: Option<f64>| v.map_or("–".to_owned(), |v| format!("{v:.4}"));
         let _ = writeln!(
             out,
-            "<tr><th>{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
+            "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
             escape(name),
             figure(c.precision),
             figure(c.recall),
@@ -106,18 +115,29 @@ fn confusion(out: &mut String, report: &RunReport) {
     out.push_str("</tbody></table></div></div></section>\n");
 }
 
+fn predicted(out: &mut String, report: &RunReport) {
+    let plots: Vec<_> = report.plots().into_iter().filter(|p| PREDICTED_FILES.contains(&p.name)).collect();
+    if plots.is_empty() {
+        return;
+    }
+    out.push_str("<section><h2>Predicted against true</h2>\n<div class=\"plots\">\n");
+    for plot in plots {
+        let _ = writeln!(out, "<figure>{}</figure>", plot.svg);
+    }
+    out.push_str(
+        "</div>\n<p class=\"hint\">One point a sequence; on the dashed line both are equal.</p></section>\n",
+    );
+}
+
 fn model(out: &mut String, report: &RunReport) {
     if report.tensors.is_empty() {
         return;
     }
     out.push_str("<section><h2>Model</h2>\n");
     if !report.equation.is_empty() {
-        let _ = writeln!(out, "<pre>{}</pre>", escape(&report.equation.join("\n")));
+        let _ = writeln!(out, "<pre tabindex=\"0\">{}</pre>", escape(&report.equation.join("\n")));
     }
-    out.push_str(
-        "<div class=\"wide\"><table><thead><tr><th>tensor</th><th>shape</th><th>numbers</th><th>bytes</th></tr></thead>\
-         <tbody>\n",
-    );
+    open_table(out, "Tensors", &["tensor", "shape", "numbers", "bytes"]);
     let (mut numbers, mut total) = (0u64, 0u64);
     for t in &report.tensors {
         let shape: Vec<String> = t.shape.iter().map(usize::to_string).collect();
@@ -126,7 +146,7 @@ fn model(out: &mut String, report: &RunReport) {
         total += t.bytes;
         let _ = writeln!(
             out,
-            "<tr><th>{}</th><td>{}</td><td>{}</td><td>{}</td></tr>",
+            "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td></tr>",
             escape(&t.name),
             shape.join(" × "),
             count(entries),
@@ -135,7 +155,7 @@ fn model(out: &mut String, report: &RunReport) {
     }
     let _ = writeln!(
         out,
-        "</tbody><tfoot><tr><th>total</th><td></td><td>{}</td><td>{}</td></tr></tfoot></table></div></section>",
+        "</tbody><tfoot><tr><th scope=\"row\">total</th><td></td><td>{}</td><td>{}</td></tr></tfoot></table></div></section>",
         count(numbers),
         bytes(total)
     );

@@ -3,6 +3,7 @@
 use super::axis::Axis;
 use super::frame::{Frame, Margins, range};
 use super::svg::{Anchor, Svg, escape};
+use fastgrnn_core::format::quantity;
 use std::fmt::Write as _;
 
 /// Colours that stay apart for colour-blind readers, on white and on black.
@@ -84,7 +85,14 @@ impl Scatter {
             svg.text("fg-t", legend + 15.0, 46.0, Anchor::Start, &series.name);
             legend += 32.0 + 7.0 * series.name.chars().count() as f64;
         }
-        Some(svg.finish(&format!("{} by {}", self.title, self.x_label)))
+        Some(svg.finish(&format!("{} by {}", self.title, self.x_label), &self.summary()))
+    }
+
+    /// The points on the front in words.
+    fn summary(&self) -> String {
+        let dots = || self.series.iter().flat_map(|s| &s.dots);
+        let front: Vec<&str> = dots().filter(|d| d.front).map(|d| d.title.as_str()).collect();
+        format!("{}. On the front: {}.", quantity(dots().count() as u64, "point"), front.join("; "))
     }
 
     /// The line through the points of the front, from left to right.

@@ -35,13 +35,19 @@ pub(super) fn shorten(text: &str, limit: usize) -> String {
     out
 }
 
-const STYLE: &str = "\
+/// Colours and type of the plots; the page holds it once for the small plots, which bring none of their own.
+pub(super) const STYLE: &str = "\
 .fg-t{fill:#3d4450;font:12px system-ui,sans-serif}.fg-h{fill:#1c2026;font:600 14px system-ui,sans-serif}\
 .fg-g{stroke:#dfe3e8;stroke-width:1}.fg-a{stroke:#8a929e;stroke-width:1}.fg-b{fill:#fff}\
-.fg-c{font:12px system-ui,sans-serif}.fg-cl{fill:#fff}.fg-cd{fill:#1c2026}\
-@media (prefers-color-scheme:dark){.fg-t{fill:#b6bdc8}.fg-h{fill:#eceff4}.fg-g{stroke:#30363f}\
+.fg-s{fill:#3d4450;font:11px system-ui,sans-serif}.fg-c{font:12px system-ui,sans-serif}.fg-cl{fill:#fff}.fg-cd{fill:#1c2026}\
+@media (prefers-color-scheme:dark){.fg-t,.fg-s{fill:#b6bdc8}.fg-h{fill:#eceff4}.fg-g{stroke:#30363f}\
 .fg-a{stroke:#6b7480}.fg-b{fill:#16191e}.fg-cd{fill:#dfe3e8}}\
-@media print{.fg-t,.fg-h,.fg-cd{fill:#111}.fg-g{stroke:#ddd}.fg-b{fill:#fff}}";
+@media print{.fg-t,.fg-s,.fg-h,.fg-cd{fill:#111}.fg-g{stroke:#ddd}.fg-b{fill:#fff}}";
+
+/// Pixels that a heading takes at most, whatever font the reader's system has.
+pub(super) fn heading_width(text: &str) -> f64 {
+    8.6 * text.chars().count() as f64
+}
 
 /// Where text is held.
 #[derive(Clone, Copy)]
@@ -92,19 +98,37 @@ impl Svg {
         self.raw(&format!(r#"<line class="{class}" x1="{x1:.1}" y1="{y1:.1}" x2="{x2:.1}" y2="{y2:.1}"/>"#));
     }
 
-    /// The document, named `title` for screen readers.
-    pub(super) fn finish(self, title: &str) -> String {
+    /// The document, named `title` for screen readers; `summary` tells them the numbers in it.
+    pub(super) fn finish(self, title: &str, summary: &str) -> String {
         let (w, h) = (self.width, self.height);
-        let title = escape(title);
         let mut out = String::with_capacity(self.body.len() + 1200);
-        let _ = write!(
-            out,
-            r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {w:.0} {h:.0}" width="{w:.0}" height="{h:.0}" role="img" aria-label="{title}">"#
-        );
+        self.open(&mut out, title, summary);
         let _ = write!(out, "\n<style>{STYLE}</style>\n");
         let _ = writeln!(out, r#"<rect class="fg-b" width="{w:.0}" height="{h:.0}" rx="6"/>"#);
         out.push_str(&self.body);
         out.push_str("</svg>\n");
         out
+    }
+
+    /// The same to stand inside a page, which brings the style and the background.
+    pub(super) fn finish_inside_page(self, title: &str, summary: &str) -> String {
+        let mut out = String::with_capacity(self.body.len() + 300);
+        self.open(&mut out, title, summary);
+        out.push('\n');
+        out.push_str(&self.body);
+        out.push_str("</svg>\n");
+        out
+    }
+
+    fn open(&self, out: &mut String, title: &str, summary: &str) {
+        let (w, h) = (self.width, self.height);
+        let title = escape(title);
+        let _ = write!(
+            out,
+            r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {w:.0} {h:.0}" width="{w:.0}" height="{h:.0}" role="img" aria-label="{title}">"#
+        );
+        if !summary.is_empty() {
+            let _ = write!(out, "<desc>{}</desc>", escape(summary));
+        }
     }
 }

@@ -39,12 +39,42 @@ fn sample() -> RunReport {
                 ClassMetrics { precision: None, recall: None, f1: None, support: 0 },
             ],
         }),
+        predicted: vec![PredictedPlot { title: "<target>".into(), points: vec![(1.0, 2.0), (3.0, 3.5)] }],
+        mistakes: Some(mistakes(2, 1, 50)),
+        data: Some(TableSection {
+            title: "Data".into(),
+            columns: vec!["class".into(), "training <part>".into()],
+            rows: vec![vec!["a < b".into(), "12".into()]],
+            hint: "counts of <sequences>".into(),
+        }),
+        examples: Some(SequenceSection { title: "Examples".into(), ..SequenceSection::default() }),
+        shown: ShownFeatures::choose(&["<axis>".into()], &[]),
+        boards: None,
         tensors: vec![TensorRow { name: "layer0.w".into(), shape: vec![16, 8], bytes: 512 }],
         equation: vec!["h = z ∘ h + (ζ(1 − z) + ν) ∘ h̃".into()],
         config: "hidden = 16".into(),
         command: "fastgrnn train --dataset digits".into(),
         notes: vec!["column <time> left out".into()],
         version: "0.1.0".into(),
+    }
+}
+
+/// `n` mistakes with `features` features and `steps` steps each.
+fn mistakes(n: usize, features: usize, steps: usize) -> SequenceSection {
+    let names: Vec<String> = (0..features).map(|i| format!("f{i}")).collect();
+    let shown = ShownFeatures::choose(&names, &[]);
+    let card = |i: usize| {
+        let noise = (0..steps * features).map(|k| ((k * 7_919 + i * 131) % 1_009) as f32);
+        SequenceCard {
+            id: format!("<recording> {i}"),
+            facts: vec![("true".into(), "still & quiet".into()), ("probability".into(), "97.00 %".into())],
+            plot: shown.plot(&noise.collect::<Vec<_>>()),
+        }
+    };
+    SequenceSection {
+        title: "Worst mistakes (test)".into(),
+        text: format!("{n} of 100 are wrong & worse."),
+        cards: (0..n).map(card).collect(),
     }
 }
 
@@ -82,7 +112,19 @@ fn the_page_and_its_plots_are_well_formed_and_load_nothing() {
 #[test]
 fn text_from_data_is_escaped_wherever_it_lands() {
     let page = sample().html();
-    for raw in ["<fastgrnn>", "still & quiet", "\"moving\"", "<time>"] {
+    for raw in [
+        "<fastgrnn>",
+        "still & quiet",
+        "\"moving\"",
+        "<time>",
+        "<target>",
+        "<part>",
+        "a < b",
+        "<sequences>",
+        "<axis>",
+        "<recording>",
+        "wrong & worse",
+    ] {
         assert!(!page.contains(raw), "{raw} is not escaped");
     }
     for safe in ["digits &lt;fastgrnn&gt;", "still &amp; quiet", "&quot;moving&quot;", "column &lt;time&gt;"]
@@ -126,4 +168,73 @@ fn an_empty_report_is_a_page_without_plots() {
 fn a_matrix_that_is_not_square_has_no_picture() {
     let matrix = Confusion { classes: vec!["a".into(); 2], counts: vec![vec![1, 2]], ..Confusion::default() };
     assert_eq!(confusion_svg(&matrix), None);
+}
+
+#[test]
+fn twenty_mistakes_of_long_sequences_keep_the_page_small() {
+    for (features, steps) in [(1, 20_000), (6, 20_000), (40, 2_000), (700, 100)] {
+        let report = RunReport { mistakes: Some(mistakes(20, features, steps)), ..RunReport::default() };
+        let page = report.html();
+        assert!(page.len() < 400_000, "{} bytes with {features} features", page.len());
+        assert_eq!(page.matches("<li>").count(), 20);
+        assert_well_formed(&page);
+    }
+}
+
+#[test]
+fn a_number_that_does_not_exist_is_a_dash() {
+    assert_eq!(Figure::new("F1", None, Unit::Number, Kind::Measured).text(), "–");
+    let mut report = sample();
+    report.seeds[0].test_accuracy = Some(0.5);
+    assert!(report.html().contains("<th scope=\"col\">test macro F1</th>"), "the column of dashes is there");
+}
+
+#[test]
+fn the_title_of_a_matrix_of_two_short_names_is_not_cut() {
+    let matrix = Confusion {
+        of: "validation, seed 12".into(),
+        classes: vec!["a".into(), "b".into()],
+        counts: vec![vec![1, 0], vec![0, 1]],
+        per_class: Vec::new(),
+    };
+    let svg = confusion_svg(&matrix).unwrap();
+    let width: f64 = svg.split("width=\"").nth(1).unwrap().split('"').next().unwrap().parse().unwrap();
+    let title = "Confusion matrix (validation, seed 12)";
+    // A bold letter of 14 pixels is about 8 pixels wide.
+    assert!(width >= 16.0 + 8.0 * title.len() as f64, "{width} pixels");
+}
+
+#[test]
+fn every_plot_tells_its_numbers_to_screen_readers() {
+    let report = sample();
+    for plot in report.plots() {
+        assert!(plot.svg.contains("<desc>"), "{}", plot.name);
+    }
+    let all: String = report.plots().into_iter().map(|plot| plot.svg).collect();
+    for part in [
+        "90 of 100 predictions are right. The most frequent mistake: still &amp; quiet predicted as",
+        "validation, seed 0: 2.218 at epoch 1, 0.2970 at epoch 20; ",
+        "2 sequences. True values from 1.000 to 3.000, predicted from 2.000 to 3.500;",
+    ] {
+        assert!(all.contains(part), "{part} is missing in {all}");
+    }
+    let bars = vec![Bar { name: "state".into(), value: 3.0, text: "3 a step".into() }];
+    assert!(Bars { title: "b".into(), bars }.svg().unwrap().contains("<desc>state: 3 a step</desc>"));
+}
+
+#[test]
+fn headings_of_tables_have_a_scope_and_tables_can_be_scrolled() {
+    let mut page = sample().html();
+    html::table(&mut page, "Points", &["a"], &[vec!["b".into(), "c".into()]]);
+    assert!(!page.contains("<th>") && page.contains("<th scope=\"row\">b</th><td>c</td>"));
+    let boxes = page.matches("<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=").count();
+    assert_eq!(boxes, page.matches("<table>").count());
+}
+
+#[test]
+fn a_single_chart_is_not_blown_up_and_phones_have_two_columns_of_cards() {
+    let page = sample().html();
+    assert!(page.contains(".curves figure{max-width:562px}"));
+    let (_, narrow) = page.split_once("@media (max-width:600px)").expect("rules for phones");
+    assert!(narrow.contains(".cards{grid-template-columns:repeat(2,"));
 }

@@ -62,8 +62,9 @@ pub mod model {
 /// Charts and pages, and the pages of runs, comparisons and size sweeps.
 pub mod report {
     pub use crate::pages::{
-        CompareReport, Named, PARETO_HEADING, ParetoReport, pareto_row, run_report, tensors,
+        BOARD_COLUMNS, BoardRow, CompareReport, Named, PARETO_HEADING, ParetoReport, board_notes, board_rows,
+        pareto_row, run_report, tensors,
     };
-    pub use fastgrnn_core::format::{bytes, count, duration, fraction, number, number_sd};
+    pub use fastgrnn_core::format::{bytes, count, duration, fraction, number, number_sd, quantity};
     pub use fastgrnn_report::*;
 }

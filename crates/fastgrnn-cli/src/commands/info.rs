@@ -5,7 +5,7 @@ use crate::console::Console;
 use crate::table::{facts, table};
 use crate::{board_table, detector, integer_tables, model};
 use fastgrnn::model::{AnyModel, Model};
-use fastgrnn::report::{TensorRow, bytes, count, number, tensors};
+use fastgrnn::report::{TensorRow, board_rows, bytes, count, number, quantity, tensors};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -40,7 +40,7 @@ pub fn run(args: &InfoArgs, console: Console) -> anyhow::Result<()> {
     if let AnyModel::Integer(model) = &any {
         answer["matrices"] = json!(model.matrix_sizes());
         answer["scales"] = integer_tables::scales(model);
-        answer["boards"] = json!(board_table::rows(model));
+        answer["boards"] = json!(board_rows(model));
         answer["detector"] = model.detector().map_or(Value::Null, |d| detector::json(model, d));
     }
     console.answer(&answer, || describe(&any, &rows))
@@ -79,8 +79,11 @@ fn about(any: &AnyModel) -> Vec<(&'static str, String)> {
         nonlinearities = format!("gate {}, {nonlinearities}", first.gate);
     }
     let outputs = match model.labels() {
-        [] => format!("{} numbers", model.network.outputs),
-        labels => format!("{} classes: {}{}", labels.len(), labels.join(", "), decision(model)),
+        [] => quantity(model.network.outputs as u64, "number"),
+        labels => {
+            let classes = quantity(labels.len() as u64, "class");
+            format!("{classes}: {}{}", labels.join(", "), decision(model))
+        }
     };
     let features = model.features.as_ref().map_or(String::new(), |f| format!(": {}", f.join(", ")));
     let mut rows = vec![
@@ -96,9 +99,12 @@ fn about(any: &AnyModel) -> Vec<(&'static str, String)> {
                 first.form_u
             ),
         ),
-        ("input", format!("{} features a step{features}", model.network.input())),
+        ("input", format!("{} a step{features}", quantity(model.network.input() as u64, "feature"))),
         ("output", outputs),
-        ("trained on", format!("{}, up to {} steps, seed {}", model.dataset, model.steps, model.seed)),
+        (
+            "trained on",
+            format!("{}, up to {}, seed {}", model.dataset, quantity(model.steps as u64, "step"), model.seed),
+        ),
         ("normalised", normalised(model)),
         ("size", size(any)),
         ("on a device", format!("{} of RAM", bytes(any.ram_bytes() as u64))),

@@ -1,6 +1,6 @@
 //! The page of a comparison: agreement, drift of states over time, saturation.
 
-use fastgrnn_core::format::{bytes, count, fraction, number};
+use fastgrnn_core::format::{bytes, count, fraction, number, quantity};
 use fastgrnn_model::compare::{Comparison, Drift, Side};
 use fastgrnn_report::html::{document, figures, table, text_section};
 use fastgrnn_report::{Bar, Bars, Chart, Figure, Kind, Line, Scale, Unit, palette};
@@ -38,7 +38,7 @@ impl CompareReport<'_> {
     /// The whole page.
     pub fn html(&self) -> String {
         let title = format!("{} against {}", self.a.name, self.b.name);
-        let subtitle = format!("{} sequences of {}", count(self.found.n as u64), self.data);
+        let subtitle = format!("{} of {}", quantity(self.found.n as u64, "sequence"), self.data);
         document(&title, &subtitle, &self.version, |out| {
             figures(out, &self.figures());
             self.models(out);
@@ -77,7 +77,7 @@ impl CompareReport<'_> {
             vec![named.name.clone(), named.engine.into(), bytes(named.bytes as u64), score]
         };
         let rows = [row(&self.a, &self.found.a), row(&self.b, &self.found.b)];
-        table(out, &["model", "engine", "bytes", "accuracy, or loss"], &rows);
+        table(out, "Models", &["model", "engine", "bytes", "accuracy, or loss"], &rows);
         out.push_str("</section>\n");
     }
 
@@ -91,13 +91,13 @@ impl CompareReport<'_> {
         }
         out.push_str("</div>\n");
         let rows: Vec<Vec<String>> = self.found.drift.iter().map(drift_row).collect();
-        table(out, &DRIFT_HEADING, &rows);
+        table(out, "Drift of the states", &DRIFT_HEADING, &rows);
         let _ = writeln!(
             out,
             "<p class=\"hint\">Absolute difference of the states of the two models after each step, in the \
-             units of the state, over {} sequences and all units. The scale is the root mean square of the \
+             units of the state, over {} and all units. The scale is the root mean square of the \
              first model's states.</p></section>",
-            count(self.found.samples as u64)
+            quantity(self.found.samples as u64, "sequence")
         );
     }
 }
@@ -147,8 +147,8 @@ fn saturations(out: &mut String, named: &Named, side: &Side) {
             let _ = writeln!(out, "<div class=\"plots\"><figure>{svg}</figure></div>");
         }
         None => {
-            let steps = count(found.steps);
-            let _ = writeln!(out, "<p>No value saturated in {steps} steps.</p>");
+            let steps = quantity(found.steps, "step");
+            let _ = writeln!(out, "<p>No value saturated in {steps}.</p>");
         }
     }
     out.push_str("</section>\n");

@@ -1,7 +1,7 @@
 //! Accuracy against bytes as a plot, a table and a page.
 
 use crate::pareto::TrainedCandidate;
-use fastgrnn_core::format::{bytes, count, fraction, number};
+use fastgrnn_core::format::{bytes, count, fraction, number, quantity};
 use fastgrnn_core::metrics::{Metric, Scores};
 use fastgrnn_report::html::{document, table, text_section};
 use fastgrnn_report::{Dot, Scatter, Series};
@@ -119,7 +119,7 @@ impl ParetoReport<'_> {
     /// The whole page.
     pub fn html(&self) -> String {
         let title = format!("{} · {} against bytes", self.dataset, self.figure());
-        let subtitle = format!("{} integer models", count(self.points.len() as u64));
+        let subtitle = quantity(self.points.len() as u64, "integer model");
         document(&title, &subtitle, &self.version, |out| {
             if let Some(svg) = self.svg() {
                 let _ = writeln!(out, "<section><div class=\"plots\"><figure>{svg}</figure></div></section>");
@@ -127,10 +127,10 @@ impl ParetoReport<'_> {
             out.push_str("<section><h2>Best within each budget</h2>\n");
             let chosen: Vec<Vec<String>> =
                 self.chosen.iter().map(|(budget, name)| vec![bytes(*budget as u64), name.clone()]).collect();
-            table(out, &["budget", "point, chosen on validation"], &chosen);
+            table(out, "Best within each budget", &["budget", "point, chosen on validation"], &chosen);
             out.push_str("</section>\n<section><h2>All points</h2>\n");
             let rows: Vec<Vec<String>> = self.points.iter().map(pareto_row).collect();
-            table(out, &PARETO_HEADING, &rows);
+            table(out, "All points", &PARETO_HEADING, &rows);
             out.push_str(
                 "<p class=\"hint\">★ on the front: no other point is better on validation without being \
                  larger. Bytes are the whole device image; scores are the integer engine's, measured.</p>\

@@ -1,15 +1,24 @@
 //! From a finished run to its report.
 
+use super::boards::{BOARD_COLUMNS, BoardRow, board_notes, board_rows};
+use super::data::data_section;
+use super::sequences::{predicted_plots, sequence_pages};
 use crate::train::{Config, Delivered, Pass, SeedRecord, Summary};
 use fastgrnn_core::cells::Role;
-use fastgrnn_core::format::count;
+use fastgrnn_core::format::{count, quantity};
 use fastgrnn_core::metrics::{Evaluation, Scores};
 use fastgrnn_data::data::{Dataset, Examples};
 use fastgrnn_model::any::AnyModel;
+use fastgrnn_model::device::Board;
 use fastgrnn_model::model::Model;
 use fastgrnn_model::quantize::IntegerModel;
-use fastgrnn_report::{Confusion, Curve, Figure, Kind, Point, RunReport, SeedRow, TensorRow, Unit};
+use fastgrnn_report::{
+    Confusion, Curve, Figure, Kind, Point, RunReport, SeedRow, TableSection, TensorRow, Unit,
+};
 use fastgrnn_runtime::int::TABLE_LEN;
+
+/// The board whose flash and RAM are headline numbers unless the recipe names another.
+const USUAL_BOARD: Board = Board::M0plus;
 
 /// The report of a run: its summary, its settings, what each seed left behind, the model that
 /// was chosen, and the data it was trained on. `command` makes the run again.
@@ -22,14 +31,26 @@ pub fn run_report(
     command: &str,
 ) -> RunReport {
     let chosen = records.iter().find(|r| r.result.seed == summary.best_seed);
+    let results = chosen.and_then(|record| record.sequences.as_ref());
+    let sequences = sequence_pages(data, results, summary.best_seed);
+    let boards = match model {
+        AnyModel::Float(_) => Vec::new(),
+        AnyModel::Integer(integer) => board_rows(integer),
+    };
     let findings = config.findings(data).into_iter().map(|finding| finding.to_string());
     RunReport {
         title: format!("{} · {}", data.name, summary.cell),
         subtitle: subtitle(summary, data),
-        figures: figures(summary, model),
+        figures: figures(summary, config, model, &boards),
         seeds: records.iter().map(|r| seed_row(r, summary.best_seed)).collect(),
         curves: records.iter().flat_map(curves).collect(),
         confusion: chosen.and_then(confusion),
+        predicted: results.map_or(Vec::new(), |results| predicted_plots(results, summary.best_seed)),
+        mistakes: sequences.mistakes,
+        data: data_section(config, data),
+        examples: sequences.examples,
+        shown: sequences.shown,
+        boards: boards_section(model, &boards),
         tensors: tensors(model),
         equation: config.network.cell.declaration().equation.split("; ").map(str::to_owned).collect(),
         config: config.to_toml(),
@@ -37,6 +58,26 @@ pub fn run_report(
         notes: data.notes.clone().into_iter().chain(findings).collect(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
     }
+}
+
+/// The table of boards, as `fastgrnn info` prints it; nothing for a float model.
+fn boards_section(model: &AnyModel, rows: &[BoardRow]) -> Option<TableSection> {
+    let AnyModel::Integer(model) = model else { return None };
+    let column = |(name, kind): (&str, &str)| match kind {
+        "" => name.to_owned(),
+        kind => format!("{name} ({kind})"),
+    };
+    let named = |row: &BoardRow| {
+        let mut cells = row.cells();
+        cells[0] = format!("{}: {}", row.board, row.name);
+        cells
+    };
+    Some(TableSection {
+        title: "On boards".into(),
+        columns: BOARD_COLUMNS.map(column).to_vec(),
+        rows: rows.iter().map(named).collect(),
+        hint: board_notes(model).join(" "),
+    })
 }
 
 /// The tensors of a model with their bytes: of a float model as its file holds them, of an integer
@@ -100,26 +141,27 @@ fn integer_tensors(model: &IntegerModel) -> Vec<TensorRow> {
 fn subtitle(summary: &Summary, data: &Dataset) -> String {
     let test = data.test.as_ref().map_or(0, Examples::len);
     let steps = match (data.train.x.min_steps(), data.train.x.max_steps()) {
-        (low, high) if low == high => low.to_string(),
-        (low, high) => format!("{low} to {high}"),
+        (low, high) if low == high => quantity(low as u64, "step"),
+        (low, high) => format!("{} to {}", count(low as u64), quantity(high as u64, "step")),
     };
     format!(
-        "{} · {} sequences to train and validate on, {} to test · {steps} steps of {} features",
-        if summary.seeds.len() == 1 { "1 seed".into() } else { format!("{} seeds", summary.seeds.len()) },
-        count(data.train.len() as u64),
+        "{} · {} to train and validate on, {} to test · {steps} of {}",
+        quantity(summary.seeds.len() as u64, "seed"),
+        quantity(data.train.len() as u64, "sequence"),
         count(test as u64),
-        data.train.x.dim()
+        quantity(data.train.x.dim() as u64, "feature")
     )
 }
 
-fn figures(summary: &Summary, model: &AnyModel) -> Vec<Figure> {
+fn figures(summary: &Summary, config: &Config, model: &AnyModel, boards: &[BoardRow]) -> Vec<Figure> {
     let mut figures = Vec::new();
+    let two_classes = model.float().labels().len() == 2;
     let sd = summary.test_sd.as_ref();
     if let Some(test) = &summary.test {
-        scores("test", test, sd, &mut figures);
+        scores("test", two_classes, test, sd, &mut figures);
     }
     if let Some(val) = &summary.val {
-        scores("validation", val, summary.val_sd.as_ref(), &mut figures);
+        scores("validation", two_classes, val, summary.val_sd.as_ref(), &mut figures);
     }
     if summary.seeds.len() > 1 {
         delivered(&summary.delivered, &mut figures);
@@ -130,8 +172,15 @@ fn figures(summary: &Summary, model: &AnyModel) -> Vec<Figure> {
         AnyModel::Integer(_) => "device image, integers only",
     };
     figures.push(Figure::new(size, model.sizes().total as f64, Unit::Bytes, Kind::Analytic));
-    if let AnyModel::Integer(integer) = model {
-        figures.push(Figure::new("RAM on a device", integer.ram_bytes() as f64, Unit::Bytes, Kind::Analytic));
+    if let AnyModel::Integer(_) = model {
+        let board = config.limits.fit.or(config.limits.board).unwrap_or(USUAL_BOARD);
+        if let Some(row) = boards.iter().find(|row| row.board == board.id()) {
+            let name = board.info().short_name;
+            for (what, bytes) in [("flash", row.flash_bytes), ("RAM", row.ram_bytes)] {
+                let label = format!("{what} on {name}");
+                figures.push(Figure::new(&label, bytes as f64, Unit::Bytes, Kind::Derived));
+            }
+        }
         if let Some(accuracy) = summary.test_float.as_ref().and_then(|s| s.accuracy) {
             let figure =
                 Figure::new("test accuracy of the float model", accuracy, Unit::Fraction, Kind::Measured);
@@ -144,23 +193,31 @@ fn figures(summary: &Summary, model: &AnyModel) -> Vec<Figure> {
     figures
 }
 
-fn scores(part: &str, s: &Scores, sd: Option<&Scores>, figures: &mut Vec<Figure>) {
-    let mut add = |name: &str, value: Option<f64>, sd: Option<f64>, unit: Unit| {
-        if let Some(value) = value {
-            figures.push(Figure::new(&format!("{part} {name}"), value, unit, Kind::Measured).with_sd(sd));
-        }
+fn scores(part: &str, two_classes: bool, s: &Scores, sd: Option<&Scores>, figures: &mut Vec<Figure>) {
+    let mut show = |name: &str, value: Option<f64>, sd: Option<f64>, unit: Unit| {
+        figures.push(Figure::new(&format!("{part} {name}"), value, unit, Kind::Measured).with_sd(sd));
     };
-    add("accuracy", s.accuracy, sd.and_then(|d| d.accuracy), Unit::Fraction);
-    if part == "test" {
-        add("macro F1", s.f1_macro, sd.and_then(|d| d.f1_macro), Unit::Number);
-        let of = if s.threshold.is_some() { "F1 of the positive class" } else { "F1 of the second class" };
-        add(of, s.f1, sd.and_then(|d| d.f1), Unit::Number);
-        add("precision", s.precision, sd.and_then(|d| d.precision), Unit::Fraction);
-        add("recall", s.recall, sd.and_then(|d| d.recall), Unit::Fraction);
-        add("threshold", s.threshold, sd.and_then(|d| d.threshold), Unit::Number);
+    // What does not apply is left out; a score that does not exist, as of a class without sequences, is a dash.
+    if s.accuracy.is_some() {
+        show("accuracy", s.accuracy, sd.and_then(|d| d.accuracy), Unit::Fraction);
     }
-    add("root mean squared error", s.rmse, sd.and_then(|d| d.rmse), Unit::Number);
-    add("R²", s.r2, sd.and_then(|d| d.r2), Unit::Number);
+    if s.accuracy.is_some() && part == "test" {
+        show("macro F1", s.f1_macro, sd.and_then(|d| d.f1_macro), Unit::Number);
+        let of = if s.threshold.is_some() { "F1 of the positive class" } else { "F1 of the second class" };
+        if two_classes || s.threshold.is_some() {
+            show(of, s.f1, sd.and_then(|d| d.f1), Unit::Number);
+        }
+    }
+    if s.threshold.is_some() && part == "test" {
+        show("precision", s.precision, sd.and_then(|d| d.precision), Unit::Fraction);
+        show("recall", s.recall, sd.and_then(|d| d.recall), Unit::Fraction);
+        show("threshold", s.threshold, sd.and_then(|d| d.threshold), Unit::Number);
+    }
+    if s.rmse.is_some() {
+        show("root mean squared error", s.rmse, sd.and_then(|d| d.rmse), Unit::Number);
+        show("mean absolute error", s.mae, sd.and_then(|d| d.mae), Unit::Number);
+        show("R²", s.r2, sd.and_then(|d| d.r2), Unit::Number);
+    }
 }
 
 /// The scores of the delivered model itself, beside the means over the seeds.

@@ -1,5 +1,6 @@
 //! The names in a run folder.
 
+use fastgrnn_report::PREDICTED_FILES;
 use std::path::{Path, PathBuf};
 
 /// The resolved configuration, itself a recipe.
@@ -24,7 +25,15 @@ pub const REPORT_FILE: &str = "report.html";
 /// The folder with the plots of the report.
 pub const PLOTS_FOLDER: &str = "plots";
 /// The plots that a report may have.
-pub(super) const PLOT_FILES: [&str; 3] = ["loss.svg", "accuracy.svg", "confusion.svg"];
+pub(super) const PLOT_FILES: [&str; 7] = [
+    "loss.svg",
+    "accuracy.svg",
+    "confusion.svg",
+    PREDICTED_FILES[0],
+    PREDICTED_FILES[1],
+    PREDICTED_FILES[2],
+    PREDICTED_FILES[3],
+];
 /// Locked by the process that trains into the folder.
 pub(super) const LOCK_FILE: &str = ".lock";
 

@@ -2,6 +2,7 @@
 
 mod common;
 mod model_file;
+mod run_report;
 mod stream;
 mod stream_eval;
 mod train_config;
