@@ -3,7 +3,7 @@
 use crate::console::Console;
 use crate::interrupt;
 use fastgrnn::data::Watch;
-use fastgrnn::report::{count, duration, fraction, number};
+use fastgrnn::report::{count, duration, fraction, number, quantity};
 use fastgrnn::train::{EpochReport, Observer, Pass, Progress, SeedResult, SeedStarted};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::sync::OnceLock;
@@ -114,19 +114,19 @@ impl Observer for Watcher {
             0 => String::new(),
             n => format!(", continuing after epoch {n}"),
         };
-        let (train, val) = (count(event.train as u64), count(event.val as u64));
+        let (train, val) = (quantity(event.train as u64, "sequence"), count(event.val as u64));
         let validation = match event.folds {
-            0 => format!("{train} sequences to train on, {val} to validate"),
-            folds => format!("{train} sequences to train on, in {folds} folds to validate"),
+            0 => format!("{train} to train on, {val} to validate"),
+            folds => format!("{train} to train on, in {folds} folds to validate"),
         };
         self.line(&format!(
-            "seed {} ({} of {}): {} parameters; {validation}, {} to test; {} epochs{resumed}",
+            "seed {} ({} of {}): {} parameters; {validation}, {} to test; {}{resumed}",
             event.seed,
             event.index + 1,
             event.of,
             count(event.params as u64),
             count(event.test as u64),
-            event.epochs,
+            quantity(event.epochs as u64, "epoch"),
         ));
     }
 

@@ -12,7 +12,7 @@ use crate::{dataset, interrupt, runs};
 use anyhow::Context;
 use fastgrnn::data::{self, Request};
 use fastgrnn::metrics::Scores;
-use fastgrnn::report::{bytes, count, duration, fraction, number};
+use fastgrnn::report::{bytes, count, duration, fraction, number, quantity};
 use fastgrnn::train::{self, Delivered, Outcome, REPORT_FILE, Recipe, RunOptions};
 use std::path::{Path, PathBuf};
 
@@ -127,7 +127,7 @@ pub fn outcome_text(outcome: &Outcome) -> String {
         .front_end
         .map_or(String::new(), |front| format!("; the front end's tables {}", bytes(front as u64)));
     rows.push(("size", format!("{} {form}{front}", bytes(s.bytes.total as u64))));
-    let seeds = if s.seeds.len() == 1 { "1 seed".into() } else { format!("{} seeds", s.seeds.len()) };
+    let seeds = quantity(s.seeds.len() as u64, "seed");
     rows.push(("time", format!("{} for {seeds}", duration(s.seconds))));
     rows.push(("model", short(&s.model)));
     rows.push(("report", short(&s.run.join(REPORT_FILE))));

@@ -7,7 +7,7 @@ use crate::misuse::misuse;
 use crate::table::{facts, table};
 use anyhow::Context;
 use fastgrnn::data::{self, DataRecipe, Dataset, Examples, Finding, Labels, Request, Severity, SourceRecipe};
-use fastgrnn::report::{count, number};
+use fastgrnn::report::{count, number, quantity};
 use fastgrnn::train::Recipe;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -88,8 +88,7 @@ fn findings_text(data: &Dataset, findings: &[Finding]) -> String {
     let count = findings.iter().filter(|finding| finding.severity > Severity::Note).count();
     text.push_str(&match count {
         0 => format!("{}: nothing was found\n", data.name),
-        1 => format!("{}: 1 finding\n", data.name),
-        n => format!("{}: {n} findings\n", data.name),
+        n => format!("{}: {}\n", data.name, quantity(n as u64, "finding")),
     });
     text
 }
@@ -157,11 +156,11 @@ fn describe(data: &Dataset) -> String {
     let mut rows = vec![("name", data.name.clone())];
     let part = |p: &Examples| {
         let steps = match (p.x.min_steps(), p.x.max_steps()) {
-            (low, high) if low == high => format!("{low} steps"),
-            (low, high) => format!("{low} to {high} steps"),
+            (low, high) if low == high => quantity(low as u64, "step"),
+            (low, high) => format!("{} to {}", count(low as u64), quantity(high as u64, "step")),
         };
-        let groups = groups(p).map_or(String::new(), |n| format!(", {n} groups"));
-        format!("{} sequences of {steps}{groups}", count(p.len() as u64))
+        let groups = groups(p).map_or(String::new(), |n| format!(", {}", quantity(n as u64, "group")));
+        format!("{} of {steps}{groups}", quantity(p.len() as u64, "sequence"))
     };
     rows.push(("train", part(&data.train)));
     rows.push(("test", data.test.as_ref().map_or("none; name one with --test".into(), part)));

@@ -82,6 +82,8 @@ fn the_report_shows_the_run() {
         "digits · fastgrnn",
         "test accuracy",
         "Confusion matrix (test, seed",
+        "Worst mistakes (test, seed",
+        "An example of each class",
         "layer0.",
         "hidden = 12",
         "measured",
@@ -319,7 +321,7 @@ fn numbers_are_regressed() {
     assert!(csv.starts_with("id,label_0,prediction_0\n") && csv.lines().count() == 81, "{csv}");
     let p = json(folder.path(), &["predict", "run", "d.csv"]);
     assert_eq!(p["predictions"][0]["values"].as_array().unwrap().len(), 1);
-    assert!(text(folder.path(), &["info", "run"]).contains("1 numbers"));
+    assert!(text(folder.path(), &["info", "run"]).contains("1 number\n"));
 }
 
 #[test]

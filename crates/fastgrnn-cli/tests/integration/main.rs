@@ -26,6 +26,7 @@ mod interrupt;
 mod new;
 // Accuracy against bytes.
 mod pareto;
+mod report;
 // The list of runs, and the short help.
 mod runs;
 // Listening to streams.

@@ -5,7 +5,7 @@ use super::sound;
 use crate::escape::markdown;
 use fastgrnn::device::{Board, CodeForm, Footprint};
 use fastgrnn::model::Task;
-use fastgrnn::report::{count, number};
+use fastgrnn::report::{count, number, quantity};
 use fastgrnn_runtime::int::Meaning;
 
 /// The most rows of a table of features or classes; the README only counts the others.
@@ -189,9 +189,8 @@ fn golden(context: &PackageContext) -> String {
         0 => format!("the scores after every step have the hash `{}` (FNV-1a, 32 bits)", golden.hash),
         off => format!("a score may be off by {off}, because boards round floats differently"),
     };
-    let windows =
-        if golden.windows == 1 { "1 window".to_owned() } else { format!("{} windows", golden.windows) };
-    format!("{windows} of {} steps in all ({}); {hash}", golden.steps, markdown(&golden.origin))
+    let (windows, steps) = (quantity(golden.windows as u64, "window"), quantity(golden.steps as u64, "step"));
+    format!("{windows} of {steps} in all ({}); {hash}", markdown(&golden.origin))
 }
 
 fn origin(context: &PackageContext) -> String {
