@@ -60,7 +60,8 @@ fn error_of(folder: &Path, args: &[&str]) -> serde_json::Value {
         panic!("{args:?} does not print one document: {e}\n{}", String::from_utf8_lossy(&output.stdout))
     });
     assert!(!output.stderr.is_empty(), "stderr stays for people");
-    assert_eq!(document.as_object().unwrap().len(), 1, "{document}");
+    let keys: Vec<&str> = document.as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(keys, ["error", "program"], "{document}");
     let error = document["error"].clone();
     assert_eq!(error["exit_code"], output.status.code().unwrap(), "{error}");
     error
