@@ -238,7 +238,7 @@ impl Packing {
 }
 
 /// The name of the content of a file: without `.gz` or `.xz`.
-fn plain_name(name: &str) -> String {
+pub(crate) fn plain_name(name: &str) -> String {
     match Packing::of(name) {
         Packing::Gz | Packing::Xz => name[..name.len() - 3].into(),
         _ => name.into(),

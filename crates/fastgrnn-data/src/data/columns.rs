@@ -14,14 +14,14 @@ use super::wide::channels;
 use super::{DataError, Expect, Request};
 
 /// Names of label columns, in any case.
-const LABEL_NAMES: [&str; 5] = ["label", "labels", "class", "target", "activity"];
+pub(crate) const LABEL_NAMES: [&str; 5] = ["label", "labels", "class", "target", "activity"];
 
 /// Names of columns that say which sequence a row belongs to, in any case.
 const ID_NAMES: [&str; 7] =
     ["id", "sequence", "sequence_id", "seq_id", "series_id", "recording", "recording_id"];
 
 /// Names of columns that say which group a row belongs to, in any case.
-const GROUP_NAMES: [&str; 3] = ["group", "subject", "subject_id"];
+pub(crate) const GROUP_NAMES: [&str; 3] = ["group", "subject", "subject_id"];
 
 /// First words of the names of time columns, and the units that may follow them.
 const TIME_NAMES: [&str; 9] =
@@ -336,7 +336,11 @@ impl Columns {
                     && !context.request.data.chosen_columns().contains(&c.names[i]);
                 c.roles[i] == Role::Label || (is_named && is_free)
             };
-            self.leave_labels_out(is_label, "left out: the folder's name is the class");
+            let why = match context.request.data.manifest {
+                Some(_) => "left out: the manifest says the label",
+                None => "left out: the folder's name is the class",
+            };
+            self.leave_labels_out(is_label, why);
             return Ok(());
         }
         if !context.labelled && self.fits(context.request) {

@@ -19,7 +19,7 @@ use super::missing::{self, is_missing};
 use super::names::listed;
 use super::part::Part;
 use super::recordings::{RecordingRows, label_kind};
-use super::{DataError, LabelKind, Missing, Request};
+use super::{DataConfig, DataError, LabelKind, Missing, Request};
 
 /// Rows looked at before deciding what each column is.
 const SAMPLE: usize = 1000;
@@ -82,6 +82,32 @@ pub(crate) fn table(file: &str, bytes: &[u8], context: Context) -> Result<CsvTab
     }
     rows.class = context.class.map(str::to_string);
     Ok(CsvTable { file: file.into(), rows, columns, steps })
+}
+
+/// A row of a table as text.
+pub(crate) struct TextRow {
+    /// Its line in the file.
+    pub line: u64,
+    pub cells: Vec<String>,
+}
+
+/// The rows of a table of text, the header among them.
+pub(crate) fn text_rows(file: &str, bytes: &[u8]) -> Result<Vec<TextRow>, DataError> {
+    let (decoded, _) = decoded(file, bytes, None)?;
+    let table = TableText::of(decoded, &DataConfig::default())?;
+    let mut lines = LineCounter { bytes: &table.bytes, at: 0, line: table.lines_before + 1 };
+    let mut rows: Vec<TextRow> = Vec::new();
+    for record in reader(&table.bytes, table.separator).into_byte_records() {
+        let record = record.map_err(|e| corrupt(file, &e))?;
+        let line = lines.line_from(record.position().map_or(0, csv::Position::byte));
+        let record = with_points(record, table.decimal);
+        let (expected, found) = (rows.first().map_or(record.len(), |row| row.cells.len()), record.len());
+        if found != expected {
+            return Err(DataError::Ragged { file: file.into(), line, expected, found });
+        }
+        rows.push(TextRow { line, cells: record.iter().map(text).collect() });
+    }
+    Ok(rows)
 }
 
 /// The names of the features in the first lines of a file whose rows are time steps; `None` if it has

@@ -1,13 +1,15 @@
 //! Folders of tables: one sub-folder a class, or recordings side by side.
 //!
 //! Each file is a recording whose rows are time steps. Where every file lies in a folder of its
-//! own kind, that folder's name is the class; otherwise the label is a column. Folders
-//! `train`, `val` and `test` around them make parts.
+//! own kind, that folder's name is the class; otherwise the label is a column, or a manifest lists
+//! the files with their labels. Folders `train`, `val` and `test` around them make parts.
 
 use std::collections::{BTreeMap, HashSet};
 
 use super::archive::Tree;
 use super::fields::Context;
+use super::folder_names::{Nested, part_called};
+use super::manifest::Manifest;
 use super::name_pattern::Patterns;
 use super::names::listed;
 use super::part::Part;
@@ -16,7 +18,7 @@ use super::recordings::label_kind;
 use super::speech::Split;
 use super::{DataError, Request, clocks, csv, missing};
 
-/// A table in a folder: where it is, and the class its folder names.
+/// A table in a folder: where it is, and what its path or a manifest says about it.
 struct FolderTable {
     index: usize,
     class: Option<String>,
@@ -38,12 +40,9 @@ pub(crate) fn read(
     while wrapped(depth) {
         depth += 1;
     }
-    let part_of = |path: &[&str]| match path.get(depth)?.to_ascii_lowercase().as_str() {
-        _ if path.len() < depth + 2 => None,
-        "train" | "training" => Some(Split::Train),
-        "val" | "valid" | "validation" | "dev" => Some(Split::Validation),
-        "test" | "testing" => Some(Split::Test),
-        _ => None,
+    let part_of = |path: &[&str]| {
+        let folder = path.get(depth).filter(|_| path.len() >= depth + 2)?;
+        part_called(folder)
     };
     let has_parts = paths.iter().all(|path| part_of(path).is_some());
     let inner = depth + usize::from(has_parts);
@@ -94,49 +93,46 @@ pub(crate) fn read(
         });
     }
     let note = nested.map(|nested| nested.note(&paths));
+    let mut parts = read_tables(tree, &tables, request, labelled)?;
+    note.into_iter().for_each(|note| parts.note(note));
+    Ok(parts)
+}
+
+/// Reads the tables that a manifest lists.
+pub(crate) fn read_listed(
+    tree: &mut Tree,
+    manifest: &Manifest,
+    request: &Request,
+) -> Result<Parts, DataError> {
+    let mut tables = Vec::new();
+    for (index, file) in tree.files.iter().enumerate() {
+        if let Some(listed) = manifest.get(&file.name) {
+            tables.push(FolderTable {
+                index,
+                class: Some(listed.label.clone()),
+                group: listed.group.clone(),
+                part: listed.part.unwrap_or(Split::Train),
+            });
+        }
+    }
+    let mut parts = read_tables(tree, &tables, &request.for_listed_files(), true)?;
+    parts.note(manifest.note.clone());
+    Ok(parts)
+}
+
+/// Reads tables into the parts that they belong to.
+fn read_tables(
+    tree: &mut Tree,
+    tables: &[FolderTable],
+    request: &Request,
+    labelled: bool,
+) -> Result<Parts, DataError> {
     let of = |part: Split| tables.iter().filter(|table| table.part == part).collect::<Vec<_>>();
     let train = join(tree, &of(Split::Train), request, labelled)?;
     let like = train.as_ref().map_or_else(|| request.clone(), |train| request_for_test_part(request, train));
     let validation = join(tree, &of(Split::Validation), &like, labelled)?;
     let test = join(tree, &of(Split::Test), &like, labelled)?;
-    let mut parts = Parts { train, validation, test };
-    note.into_iter().for_each(|note| parts.note(note));
-    Ok(parts)
-}
-
-/// Files in folders of two levels, of which one is the class and the other the group.
-struct Nested {
-    class: usize,
-    group: usize,
-}
-
-impl Nested {
-    /// The levels at `inner` and below it, if all files lie there and one of them counts, such as
-    /// `S01, S02, …`: that one is the group.
-    fn of(paths: &[Vec<&str>], inner: usize) -> Option<Self> {
-        if !paths.iter().all(|path| path.len() == inner + 3) {
-            return None;
-        }
-        match (counts(paths, inner), counts(paths, inner + 1)) {
-            (true, false) => Some(Self { class: inner + 1, group: inner }),
-            (false, true) => Some(Self { class: inner, group: inner + 1 }),
-            _ => None,
-        }
-    }
-
-    fn note(&self, paths: &[Vec<&str>]) -> String {
-        format!(
-            "folders such as '{}' were taken as classes, and those such as '{}' as groups; see `label-from` and `group-from`",
-            paths[0][self.class], paths[0][self.group]
-        )
-    }
-}
-
-/// Whether the names of a level are one word with different numbers.
-fn counts(paths: &[Vec<&str>], level: usize) -> bool {
-    let stem = |path: &Vec<&str>| path[level].trim_end_matches(|c: char| c.is_ascii_digit()).len();
-    let first = &paths[0][level][..stem(&paths[0])];
-    paths.iter().all(|path| stem(path) < path[level].len() && &path[level][..stem(path)] == first)
+    Ok(Parts { train, validation, test })
 }
 
 /// Refuses a class folder in which no table lies: its class would vanish from the data in silence.

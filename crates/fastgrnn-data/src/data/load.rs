@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::archive::{Tree, file_name};
 use super::assemble::assemble;
 use super::fields::Context;
+use super::manifest::{self, Listing, Manifest};
 use super::names::listed;
 use super::npz::Arrays;
 use super::part::{Part, RawLabels};
@@ -49,17 +50,25 @@ pub fn load(request: &Request) -> Result<Dataset, DataError> {
 
 /// Reads the file or folder at `path`: recordings, or anything else.
 fn read_at(path: &Path, request: &Request, purpose: Purpose) -> Result<Parts, DataError> {
-    let tree = match path.is_file() && is_recording(&file_name(path)) {
-        true => return clips::read(path, request, purpose),
+    let mut tree = match path.is_file() && is_recording(&file_name(path)) {
+        true => return clips::read(path, &Listing::None, request, purpose),
         false => open(path, request)?,
     };
-    let is_data = |name: &str| format_of(name).is_some() && !is_text(name) && !is_prose(name);
+    let labelled = purpose != Purpose::Unlabelled;
+    let listing = Listing::of(&mut tree, &path.to_string_lossy(), request, labelled)?;
+    let is_data = |name: &str| {
+        format_of(name).is_some() && !is_text(name) && !is_prose(name) && !listing.is_manifest(name)
+    };
     let mut names = tree.files.iter().map(|file| file.name.as_str());
-    if path.is_dir() && names.clone().any(is_recording) && !names.any(is_data) {
-        return clips::read(path, request, purpose);
+    let holds_sound = match listing.read() {
+        Some(manifest) => manifest.files().all(|(name, _)| is_recording(name)),
+        None => names.clone().any(is_recording) && !names.any(is_data),
+    };
+    if path.is_dir() && holds_sound {
+        return clips::read(path, &listing, request, purpose);
     }
     request.check_no_recordings(&tree.name)?;
-    read(tree, request, purpose != Purpose::Unlabelled)
+    read(tree, &listing, request, labelled)
 }
 
 /// Reads `bytes` as if they were a file called `name`, whose ending tells its format.
@@ -73,8 +82,9 @@ fn read_at(path: &Path, request: &Request, purpose: Purpose) -> Result<Parts, Da
 /// ```
 pub fn load_bytes(name: &str, bytes: &[u8], request: &Request) -> Result<Dataset, DataError> {
     request.check()?;
-    let tree = Tree::from_bytes(name, bytes, request.data.size_limit)?;
-    finish(name.into(), read(tree, request, true)?, request)
+    let mut tree = Tree::from_bytes(name, bytes, request.data.size_limit)?;
+    let listing = Listing::of(&mut tree, "", request, true)?;
+    finish(name.into(), read(tree, &listing, request, true)?, request)
 }
 
 /// Reads the sequences at `path` to predict on; labels there are ignored.
@@ -249,13 +259,52 @@ fn nothing(name: &str, files: &[String]) -> DataError {
 }
 
 /// Reads what lies in `tree`, whatever its layout, and says what was not read.
-fn read(mut tree: Tree, request: &Request, labelled: bool) -> Result<Parts, DataError> {
-    leave_out_texts(&mut tree);
-    let mut parts = read_layout(&mut tree, request, labelled)?;
+fn read(mut tree: Tree, listing: &Listing, request: &Request, labelled: bool) -> Result<Parts, DataError> {
+    let mut parts = match listing.read() {
+        Some(manifest) => read_listed(&mut tree, manifest, request)?,
+        None => {
+            leave_out_texts(&mut tree);
+            leave_out_manifest(&mut tree, listing, request, labelled)?;
+            read_layout(&mut tree, request, labelled)?
+        }
+    };
     if !tree.skipped.is_empty() {
         parts.note(format!("not read: {}", listed(&tree.skipped)));
     }
     Ok(parts)
+}
+
+/// Reads the tables that a manifest lists.
+fn read_listed(tree: &mut Tree, manifest: &Manifest, request: &Request) -> Result<Parts, DataError> {
+    let is_table = |name: &str| format_of(name) == Some(FileFormat::Csv);
+    if let Some((other, _)) = manifest.files().find(|(name, _)| !is_table(name)) {
+        return Err(DataError::Unsupported {
+            file: manifest.name.clone(),
+            problem: format!(
+                "'{other}' is listed and is no CSV file; a manifest lists CSV files, or the WAV and FLAC files of a folder"
+            ),
+        });
+    }
+    let mut parts = folder::read_listed(tree, manifest, request)?;
+    let names = tree.files.iter().map(|file| file.name.as_str()).filter(|name| !is_prose(name));
+    manifest.unlisted(names).into_iter().for_each(|note| parts.note(note));
+    Ok(parts)
+}
+
+/// Drops a manifest from tables that get their labels elsewhere, or need none. It is no recording.
+fn leave_out_manifest(
+    tree: &mut Tree,
+    listing: &Listing,
+    request: &Request,
+    labelled: bool,
+) -> Result<(), DataError> {
+    let Some(name) = listing.unused() else { return Ok(()) };
+    if labelled && request.data.label_from.is_none() {
+        return Err(manifest::not_named(&tree.name, name));
+    }
+    tree.files.retain(|file| file.name != name);
+    tree.skipped.push(name.into());
+    Ok(())
 }
 
 fn read_layout(tree: &mut Tree, request: &Request, labelled: bool) -> Result<Parts, DataError> {

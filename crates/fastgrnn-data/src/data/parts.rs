@@ -56,6 +56,8 @@ pub(crate) fn request_for_test_part(request: &Request, train: &Part) -> Request 
         same.data.columns = Some(features.clone());
         same.inherited.columns = true;
     }
+    // A separate test set may have class folders instead of a manifest.
+    same.inherited.manifest = true;
     if request.data.labels == LabelKind::Auto {
         same.data.labels = train.kind;
     }

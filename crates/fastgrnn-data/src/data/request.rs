@@ -51,6 +51,8 @@ pub struct Inherited {
     pub columns: bool,
     /// `drop`
     pub drop: bool,
+    /// `manifest`
+    pub manifest: bool,
 }
 
 /// A callback that is told now and then how many of how many recordings have been read.
@@ -143,6 +145,11 @@ impl Request {
         self
     }
 
+    /// The request for the files that a manifest lists: its columns are not those of the files.
+    pub(crate) fn for_listed_files(&self) -> Self {
+        self.clone().with_data(|data| (data.id_col, data.label_col, data.group_col) = (None, None, None))
+    }
+
     /// Refuses settings that have no meaning on their own.
     pub(crate) fn check(&self) -> Result<(), DataError> {
         if let (Some(by), None, None) = (self.data.test_split_by, self.data.test_split, &self.expect) {
@@ -182,7 +189,12 @@ impl Request {
 
     /// Refuses patterns for the names of files for `file`, which is no folder of recordings or tables.
     pub(crate) fn check_no_patterns(&self, file: &str) -> Result<(), DataError> {
-        let given = [("label-from", &self.data.label_from), ("group-from", &self.data.group_from)];
+        let manifest = self.data.manifest.as_ref().map(|path| path.display().to_string());
+        let given = [
+            ("label-from", &self.data.label_from),
+            ("group-from", &self.data.group_from),
+            ("manifest", &manifest),
+        ];
         match given.into_iter().find_map(|(key, value)| value.as_ref().map(|value| (key, value))) {
             Some((key, value)) if self.expect.is_none() => Err(DataError::Setting {
                 key: key.into(),

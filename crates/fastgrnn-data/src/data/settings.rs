@@ -39,6 +39,8 @@ settings! {
         label_from: String = optional, value("REGEX");
         /// Regular expression that finds the group in the path of each file of a folder, such as (S\d+)_; a part called group, or the only one in brackets
         group_from: String = optional, value("REGEX");
+        /// Table in a folder that lists its files with their labels, and with groups and parts if it has such columns
+        manifest: PathBuf = optional, value("FILE");
         /// CSV columns to use as features, separated by commas
         columns: Vec<String> = optional, value("COLUMN,…");
         /// CSV columns to ignore, separated by commas

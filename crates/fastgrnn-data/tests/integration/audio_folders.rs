@@ -299,7 +299,7 @@ fn words_leave_the_others_to_unknown() {
     assert_eq!(counts(&data.train), BTreeMap::from([("yes", 10), ("no", 10), ("unknown", 20)]));
     let wrong = request.with_audio(|audio| audio.words = Some(vec!["maybe".into()]));
     let message = data::load(&wrong).unwrap_err().to_string();
-    assert!(message.contains("no folder 'maybe'; folders: cat, dog, no, tree, yes"), "{message}");
+    assert!(message.contains("no class 'maybe'; classes: cat, dog, no, tree, yes"), "{message}");
 }
 
 #[test]
@@ -532,4 +532,53 @@ fn words_and_speakers_of_recordings_come_from_their_names() {
     if let Some(test) = &data.test {
         assert!(people(test).is_disjoint(&people(&data.train)));
     }
+}
+
+#[test]
+fn folders_of_speakers_and_words_are_told_apart_in_either_order() {
+    for order in [["S01", "S02", "S03", "no", "yes"], ["no", "yes", "S01", "S02", "S03"]] {
+        let folder = Folder::new();
+        let is_speaker = |name: &&&str| name.starts_with('S');
+        let speakers: Vec<&str> = order.iter().filter(is_speaker).copied().collect();
+        for (s, speaker) in speakers.iter().enumerate() {
+            for (w, word) in ["no", "yes"].iter().enumerate() {
+                let outer_is_speaker = order[0].starts_with('S');
+                let (outer, inner) = if outer_is_speaker { (speaker, word) } else { (word, speaker) };
+                folder.clip(&format!("{outer}/{inner}/001.wav"), 300.0 + 100.0 * (2 * s + w) as f64);
+            }
+        }
+        let data = folder.load();
+        assert_eq!(classes(&data), ["no", "yes"]);
+        assert!(
+            data.notes.iter().any(|note| note.contains("those such as 'S01' as groups")),
+            "{:?}",
+            data.notes
+        );
+        let train: BTreeSet<&str> = ids(&data.train).iter().map(|id| speaker_of(id)).collect();
+        for (id, class) in ids(&data.train).iter().zip(names(&data.train)) {
+            assert!(id.split('/').any(|part| part == class), "{id} {class}");
+        }
+        for id in ids(data.test.as_ref().unwrap()) {
+            assert!(!train.contains(speaker_of(id)), "{id} speaks on both sides");
+        }
+    }
+}
+
+fn speaker_of(id: &str) -> &str {
+    id.split('/').find(|part| part.starts_with('S')).unwrap()
+}
+
+#[cfg(unix)]
+#[test]
+fn pipes_and_sockets_are_named_and_never_waited_for() {
+    let folder = Folder::new();
+    folder.words(&["no", "yes"], 4);
+    for name in ["no/pipe.wav", "testing_list.txt"] {
+        let made = std::process::Command::new("mkfifo").arg(folder.path().join(name)).status();
+        assert!(made.unwrap().success());
+    }
+    let _socket = std::os::unix::net::UnixListener::bind(folder.path().join("yes/socket.wav")).unwrap();
+    let data = folder.load();
+    let note = data.notes.iter().find(|note| note.starts_with("not read:")).unwrap();
+    assert!(note.contains("no/pipe.wav, yes/socket.wav"), "{note}");
 }

@@ -43,7 +43,14 @@ fn for_model(features: &[&str]) -> Request {
         classes: strings(&["u", "v"]),
         ..Expect::default()
     };
-    let inherited = Inherited { id_col: true, label_col: true, group_col: true, columns: true, drop: true };
+    let inherited = Inherited {
+        id_col: true,
+        label_col: true,
+        group_col: true,
+        columns: true,
+        drop: true,
+        manifest: true,
+    };
     Request { expect: Some(expect), inherited, ..Request::default() }
 }
 

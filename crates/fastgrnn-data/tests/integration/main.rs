@@ -14,6 +14,7 @@ mod features_integer;
 mod features_oracle;
 mod known;
 mod label_text;
+mod manifest;
 mod missing_values;
 mod names;
 mod parts;

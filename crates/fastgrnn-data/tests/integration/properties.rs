@@ -20,8 +20,9 @@ const NAMES: [&str; 12] = [
 ];
 
 /// Where files of a folder may lie.
-const PATHS: [&str; 12] = [
+const PATHS: [&str; 13] = [
     "a.csv",
+    "labels.csv",
     "b.csv",
     "up/a.csv",
     "up/b.txt",
@@ -36,7 +37,7 @@ const PATHS: [&str; 12] = [
 ];
 
 /// Text that is nearly a table.
-const FILE: &str = "((a,b,label|id,x,y|x,x|0,1,2|1,2,u|3,4,v|5,nan,u|t,a\\n1,2)\n){0,5}[0-9a-b,\n]{0,6}";
+const FILE: &str = "((a,b,label|file,label|a,u|up/a,v|id,x,y|x,x|0,1,2|1,2,u|3,4,v|5,nan,u|t,a\\n1,2)\n){0,5}[0-9a-b,\n]{0,6}";
 
 /// The beginnings of real files, so that arbitrary bytes get past the first check.
 fn beginnings() -> Vec<Vec<u8>> {
@@ -87,6 +88,7 @@ fn requests() -> Vec<Request> {
             data.group_col = some("1");
             data.columns = Some(vec!["0-1".into()]);
         }),
+        Request::default().with_data(|data| data.manifest = Some("labels.csv".into())),
     ]
 }
 
@@ -142,7 +144,7 @@ proptest! {
         let features = named.then(|| ["a", "b", "x"].iter().take(dim).map(|f| f.to_string()).collect());
         let expect = Expect { dim, features, steps: 2, ..Expect::default() };
         let inherited =
-            Inherited { id_col: true, label_col: true, group_col: true, columns: true, drop: true };
+            Inherited { id_col: true, label_col: true, group_col: true, columns: true, drop: true, manifest: true };
         let request = Request { expect: Some(expect), inherited, ..request };
         let _ = data::load_unlabelled(&path, &request);
         let _ = data::load_bytes(name, &[&beginning, text.as_bytes()].concat(), &request);

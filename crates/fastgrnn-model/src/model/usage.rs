@@ -68,6 +68,7 @@ impl Model {
             group_col: given.group_col.is_none(),
             columns: given.columns.is_none(),
             drop: given.drop.is_none(),
+            manifest: given.manifest.is_none(),
         };
         let mut trained = self.recipe.data.clone();
         trained.labels = Some(if self.labels().is_empty() { LabelKind::Value } else { LabelKind::Class });

@@ -6,7 +6,7 @@
 //!
 //! | what | where it comes from |
 //! | --- | --- |
-//! | classes | the sub-folders, or `--words` with `unknown` drawn from the others |
+//! | classes | the sub-folders, or a manifest that lists the files, or `--words` with `unknown` drawn from the others |
 //! | silence | cut from the recordings in `_background_noise_`, each cut in time: the first 60 % train, 20 % validate, 20 % test |
 //! | parts | `train/`, `val/`, `test/`; or `testing_list.txt` and `validation_list.txt`; or whole speakers, where names are like `SPEAKER_nohash_0.wav`; or a random tenth to test |
 //! | length | `--clip-seconds`: shorter clips get zeros in front, of longer ones the loudest part is taken; with `--window` recordings stay whole and are cut into windows |
@@ -28,6 +28,7 @@ pub use splits::Lists;
 pub use vary::Vary;
 
 use super::archive::file_name;
+use super::manifest::Listing;
 use super::name_pattern::Patterns;
 use super::names::listed;
 use super::part::Part;
@@ -44,11 +45,20 @@ use layout::Layout;
 const LISTED: usize = 50;
 
 /// Reads the folder of recordings, or the one recording, at `path`.
-pub(crate) fn read(path: &Path, request: &Request, purpose: Purpose) -> Result<Parts, DataError> {
+pub(crate) fn read(
+    path: &Path,
+    listing: &Listing,
+    request: &Request,
+    purpose: Purpose,
+) -> Result<Parts, DataError> {
+    let request = &match listing.read() {
+        Some(_) => request.for_listed_files(),
+        None => request.clone(),
+    };
     request.check_no_columns(&file_name(path))?;
     let spec = request.audio.features.unwrap_or_default();
     let reader = Reader { path, request, spec: &spec, length: length(request, &spec)? };
-    let layout = Layout::of(path, purpose, &Patterns::of(request)?)?;
+    let layout = Layout::of(path, purpose, &Patterns::of(request)?, listing)?;
     match purpose {
         Purpose::Unlabelled => reader.unlabelled(&layout),
         _ => reader.labelled(layout, purpose),
@@ -189,7 +199,7 @@ impl Reader<'_> {
         let requested = self.request.audio.chosen_words();
         if let Some(word) = requested.iter().find(|word| !layout.files.iter().any(|file| file.word == **word))
         {
-            let problem = format!("there is no folder '{word}'; folders: {}", listed(&layout.words()));
+            let problem = format!("there is no class '{word}'; classes: {}", listed(&layout.words()));
             return Err(DataError::Setting { key: "words".into(), problem });
         }
         Ok((!requested.is_empty()).then(|| requested.to_vec()))
@@ -267,7 +277,7 @@ impl Reader<'_> {
 /// The clips of a folder of Speech Commands, with their parts, and where each lies.
 pub fn speech(folder: &Path) -> Result<(Vec<Clip>, Vec<PathBuf>), DataError> {
     let request = Request::default();
-    let layout = Layout::of(folder, Purpose::Set, &Patterns::of(&request)?)?;
+    let layout = Layout::of(folder, Purpose::Set, &Patterns::of(&request)?, &Listing::None)?;
     let parted = splits::split(&layout, folder, &request, Purpose::Set)?;
     let paths = layout.files.iter().map(|file| folder.join(&file.name)).collect();
     Ok((parted.clips, paths))

@@ -162,6 +162,10 @@ fn stem(key: &str) -> &str {
 
 fn list(folder: &Path, name: &str) -> Result<HashSet<String>, DataError> {
     let path = folder.join(name);
+    // A pipe would wait for somebody to write to it.
+    if std::fs::metadata(&path).is_ok_and(|file| !file.is_file()) {
+        return Ok(HashSet::new());
+    }
     match std::fs::read(&path) {
         Ok(bytes) => {
             let text = String::from_utf8_lossy(&bytes);

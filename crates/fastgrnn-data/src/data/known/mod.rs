@@ -115,6 +115,7 @@ pub(crate) fn load(request: &Request) -> Result<Option<Found>, DataError> {
     match SPECS.iter().find(is_named) {
         Some(spec) => {
             request.check_no_columns(spec.name)?;
+            request.check_no_patterns(spec.name)?;
             request.check_no_recordings(spec.name)?;
             spec.load(data_folder(request.data.data_dir.as_deref()), request).map(Some)
         }

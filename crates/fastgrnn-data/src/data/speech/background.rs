@@ -27,7 +27,8 @@ impl Background {
         for entry in std::fs::read_dir(folder).map_err(io)? {
             paths.push(entry.map_err(io)?.path());
         }
-        paths.retain(|path| path.to_str().is_some_and(is_recording));
+        // A pipe or a device would never end.
+        paths.retain(|path| path.to_str().is_some_and(is_recording) && path.is_file());
         paths.sort();
         Self::of(paths.into_iter(), spec, spec.rate() as usize, None)
     }
