@@ -2,9 +2,10 @@
 
 use crate::console::Console;
 use crate::misuse::misuse;
+use crate::progress;
 use crate::scores::short;
 use anyhow::Context;
-use fastgrnn::data::{self, DataError, DataRecipe, Dataset, Examples, Labels};
+use fastgrnn::data::{self, DataError, DataRecipe, Dataset, Examples, Labels, Request};
 use fastgrnn::model::{DataPart, Model, PartError};
 use std::path::{Path, PathBuf};
 
@@ -16,7 +17,8 @@ pub fn load(
     given: DataRecipe,
     console: Console,
 ) -> anyhow::Result<Dataset> {
-    finish(data::load(&model.request(source, test, given)), source, console)
+    let request = Request { watch: progress::reading(&console), ..model.request(source, test, given) };
+    finish(data::load(&request), source, console)
 }
 
 /// The same for commands that do not need labels.
@@ -27,7 +29,7 @@ pub fn load_any(
     given: DataRecipe,
     console: Console,
 ) -> anyhow::Result<Dataset> {
-    let request = model.request(source, test, given);
+    let request = Request { watch: progress::reading(&console), ..model.request(source, test, given) };
     let path = Path::new(source);
     let loaded = match data::load(&request) {
         Err(DataError::NoLabels { .. }) if path.exists() => {

@@ -81,6 +81,7 @@ fn data(error: &DataError) -> bool {
         error,
         DataError::UnknownSource { .. }
             | DataError::UnknownWord { .. }
+            | DataError::NotAFile { .. }
             | DataError::UnknownColumn { .. }
             | DataError::NoLabels { .. }
             | DataError::Timesteps { .. }

@@ -2,11 +2,11 @@
 
 use crate::console::Console;
 use crate::interrupt;
-use fastgrnn::data::Watch;
+use fastgrnn::data::{ReadProgress, ReadUnit, Watch};
 use fastgrnn::report::{count, duration, fraction, number, quantity};
 use fastgrnn::train::{EpochReport, Observer, Pass, Progress, SeedResult, SeedStarted};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::sync::OnceLock;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Without a terminal, seconds between lines.
@@ -59,22 +59,72 @@ impl Watcher {
     }
 }
 
-/// Shows how far the reading of many recordings is, on a terminal.
+/// Reading that is done earlier than this is not shown.
+const BEFORE_SHOWN: Duration = Duration::from_secs(1);
+
+/// Shows how far the reading of data is, if it takes long: a bar on a terminal, otherwise a line now and
+/// then.
 pub fn reading(console: &Console) -> Option<Watch> {
-    let bar: OnceLock<ProgressBar> = OnceLock::new();
-    console.is_live().then(|| {
-        Watch::new(move |done, all| {
-            let bar = bar.get_or_init(|| new_bar(all as u64));
+    if console.quiet {
+        return None;
+    }
+    let shown = Mutex::new(ShownReading { console: *console, since: Instant::now(), last: None, bar: None });
+    Some(Watch::new(move |progress| {
+        let mut shown = shown.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(line) = shown.tell(progress) {
+            shown.console.note(&line);
+        }
+    }))
+}
+
+/// What is shown of the reading of data.
+struct ShownReading {
+    console: Console,
+    since: Instant,
+    last: Option<Instant>,
+    bar: Option<ProgressBar>,
+}
+
+impl ShownReading {
+    /// Draws the bar, or returns the line to print.
+    fn tell(&mut self, progress: &ReadProgress) -> Option<String> {
+        if progress.done >= progress.all {
+            self.bar.take().inspect(ProgressBar::finish_and_clear);
+            return None;
+        }
+        let is_live = self.console.is_live();
+        let between = if is_live { BETWEEN_DRAWS } else { BETWEEN_LINES };
+        if self.since.elapsed() < BEFORE_SHOWN || self.last.is_some_and(|last| last.elapsed() < between) {
+            return None;
+        }
+        self.last = Some(Instant::now());
+        if !is_live {
+            return Some(format!("reading: {}", reading_text(progress)));
+        }
+        let bar = self.bar.get_or_insert_with(|| {
+            let bar = new_bar(progress.all).with_finish(ProgressFinish::AndClear);
             bar.set_prefix("reading");
-            bar.set_length(all as u64);
-            bar.set_message(format!("{} of {} recordings", count(done as u64), count(all as u64)));
-            bar.set_position(done as u64);
-            if done == all {
-                bar.finish_and_clear();
-                bar.reset();
-            }
-        })
-    })
+            bar
+        });
+        bar.set_length(progress.all);
+        bar.set_position(progress.done);
+        bar.set_message(reading_text(progress));
+        None
+    }
+}
+
+fn mebibytes(bytes: u64) -> String {
+    count(bytes.div_ceil(1 << 20))
+}
+
+fn reading_text(progress: &ReadProgress) -> String {
+    let (done, all) = (progress.done, progress.all);
+    match progress.unit {
+        ReadUnit::Recordings => format!("{} of {} recordings", count(done), count(all)),
+        ReadUnit::Files => format!("{} of {} files", count(done), count(all)),
+        ReadUnit::BytesRead => format!("{} of {} MiB read", mebibytes(done), mebibytes(all)),
+        ReadUnit::BytesParsed => format!("{} of {} MiB parsed", mebibytes(done), mebibytes(all)),
+    }
 }
 
 fn new_bar(batches: u64) -> ProgressBar {
@@ -204,5 +254,27 @@ impl Observer for Watcher {
             self.finish_bar();
         }
         stop
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_long_reading_is_shown_and_lines_come_now_and_then() {
+        let console = Console { json: false, quiet: false };
+        let progress = |done| ReadProgress { unit: ReadUnit::Files, done, all: 3_000 };
+        let mut shown = ShownReading { console, since: Instant::now(), last: None, bar: None };
+        if console.is_live() {
+            // Whoever runs the tests on a terminal would see a bar.
+            return;
+        }
+        assert_eq!(shown.tell(&progress(1)), None);
+        shown.since = Instant::now().checked_sub(2 * BEFORE_SHOWN).unwrap();
+        assert_eq!(shown.tell(&progress(1_200)).unwrap(), "reading: 1,200 of 3,000 files");
+        assert_eq!(shown.tell(&progress(1_300)), None);
+        assert_eq!(shown.tell(&progress(3_000)), None);
+        assert!(reading(&Console { quiet: true, ..console }).is_none());
     }
 }

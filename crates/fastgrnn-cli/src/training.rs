@@ -90,6 +90,14 @@ fn with_absolute_paths(recipe: &Recipe) -> Recipe {
             r.source.dataset = Some(path.to_owned());
         }
         r.source.test = r.source.test.as_ref().map(absolute);
+        // A manifest that is not in the folder of the data is found from the folder of the command.
+        let data = r.source.dataset.as_ref().map(PathBuf::from).unwrap_or_default();
+        if let Some(manifest) = &r.data.manifest
+            && manifest.is_file()
+            && !data.join(manifest).is_file()
+        {
+            r.data.manifest = Some(absolute(manifest));
+        }
         r.data.data_dir = r.data.data_dir.as_ref().map(absolute);
         r.training.teacher = r.training.teacher.as_ref().map(absolute);
     })

@@ -4,6 +4,7 @@ use crate::args::{DataConvertArgs, DataInspectArgs, DataListArgs};
 use crate::console::Console;
 use crate::flags::with_flags;
 use crate::misuse::misuse;
+use crate::progress;
 use crate::table::{facts, table};
 use anyhow::Context;
 use fastgrnn::data::{self, DataRecipe, Dataset, Examples, Finding, Labels, Request, Severity, SourceRecipe};
@@ -43,7 +44,7 @@ pub fn list(args: &DataListArgs, console: Console) -> anyhow::Result<()> {
 
 /// What is in a data set.
 pub fn inspect(args: DataInspectArgs, console: Console) -> anyhow::Result<()> {
-    let request = request(&args.dataset, args.test, args.data);
+    let request = request(&args.dataset, args.test, args.data, console);
     let data =
         data::load(&request).with_context(|| format!("cannot read the data set '{}'", args.dataset))?;
     let answer = json!({
@@ -62,7 +63,7 @@ pub fn inspect(args: DataInspectArgs, console: Console) -> anyhow::Result<()> {
 pub fn doctor(args: DataInspectArgs, console: Console) -> anyhow::Result<()> {
     // The parts are those that a training with the defaults would have.
     let recipe = Recipe { data: args.data.clone(), ..Recipe::default() };
-    let request = request(&args.dataset, args.test, args.data);
+    let request = request(&args.dataset, args.test, args.data, console);
     let data =
         data::load(&request).with_context(|| format!("cannot read the data set '{}'", args.dataset))?;
     let mut findings = data.findings.clone();
@@ -95,7 +96,7 @@ fn findings_text(data: &Dataset, findings: &[Finding]) -> String {
 
 /// Writes a data set in another format.
 pub fn convert(args: DataConvertArgs, console: Console) -> anyhow::Result<()> {
-    let request = request(&args.dataset, args.test, args.data);
+    let request = request(&args.dataset, args.test, args.data, console);
     let data =
         data::load(&request).with_context(|| format!("cannot read the data set '{}'", args.dataset))?;
     let files = data::outputs(&data, &args.output).context("cannot write the data set")?;
@@ -116,9 +117,10 @@ pub fn convert(args: DataConvertArgs, console: Console) -> anyhow::Result<()> {
     console.answer(&answer, || files.iter().map(|f| format!("wrote {}\n", f.display())).collect())
 }
 
-fn request(source: &str, test: Option<PathBuf>, given: DataRecipe) -> Request {
+fn request(source: &str, test: Option<PathBuf>, given: DataRecipe, console: Console) -> Request {
     let source = SourceRecipe { dataset: Some(source.to_owned()), test, ..SourceRecipe::default() };
-    Recipe { source, data: given, ..Recipe::default() }.request()
+    let recipe = Recipe { source, data: given, ..Recipe::default() };
+    Request { watch: progress::reading(&console), ..recipe.request() }
 }
 
 fn class_counts(index: &[u32], classes: usize) -> Vec<u64> {

@@ -4,7 +4,7 @@ use crate::args::ParetoArgs;
 use crate::console::Console;
 use crate::failure::Stopped;
 use crate::misuse::misuse;
-use crate::progress::Watcher;
+use crate::progress::{self, Watcher};
 use crate::report::write_whole;
 use crate::scores::short;
 use crate::shell::quoted;
@@ -12,7 +12,7 @@ use crate::table::{facts, table};
 use crate::training::read_recipe;
 use crate::{dataset, interrupt, runs};
 use anyhow::bail;
-use fastgrnn::data::{self, Dataset};
+use fastgrnn::data::{self, Dataset, Request};
 use fastgrnn::pareto::{self, Grid, ParetoError, TrainedCandidate};
 use fastgrnn::report::{PARETO_HEADING, ParetoReport, bytes, pareto_row};
 use fastgrnn::train::{Recipe, RunOptions, TrainError};
@@ -126,7 +126,7 @@ fn place(dataset: &str, out: Option<PathBuf>, resume: bool) -> anyhow::Result<Op
 }
 
 fn read(recipe: &Recipe, console: Console) -> anyhow::Result<Dataset> {
-    let request = recipe.request();
+    let request = Request { watch: progress::reading(&console), ..recipe.request() };
     dataset::finish(data::load(&request), &request.source, console)
 }
 

@@ -3,8 +3,9 @@
 use crate::args::PredictArgs;
 use crate::console::Console;
 use crate::model;
+use crate::progress;
 use anyhow::Context;
-use fastgrnn::data::{self, Unlabelled};
+use fastgrnn::data::{self, Request, Unlabelled};
 use fastgrnn::model::{Model, Predictions};
 use fastgrnn::report::count;
 use serde_json::{Value, json};
@@ -13,7 +14,8 @@ use serde_json::{Value, json};
 pub fn run(args: PredictArgs, console: Console) -> anyhow::Result<()> {
     let model = model::load(&args.model)?;
     let source = args.file.display().to_string();
-    let request = model.float().request(&source, None, args.data);
+    let request =
+        Request { watch: progress::reading(&console), ..model.float().request(&source, None, args.data) };
     let input =
         data::load_unlabelled(&args.file, &request).with_context(|| format!("cannot read {source}"))?;
     input.notes.iter().for_each(|note| console.note(note));

@@ -93,3 +93,36 @@ fn a_validation_part_without_a_class_is_no_perfect_score() {
     let val = &summary["val"];
     assert!(val["f1_macro"].is_null() && val["absent"] == serde_json::json!(["fall"]), "{val}");
 }
+
+#[test]
+fn folds_of_a_tiny_set_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let row = |i: usize| {
+        let x = |step: usize| ((i * 7 + step * 3) % 11) as f64 * 0.1;
+        format!("{},{},{},{}\n", x(0), x(1), x(2), ["a", "b", "c"][i / 2])
+    };
+    let rows: String = (0..6).map(row).collect();
+    std::fs::write(folder.path().join("tiny.csv"), format!("x0,x1,x2,label\n{rows}")).unwrap();
+    let answer = json(folder.path(), &["data", "doctor", "tiny.csv"]);
+    let findings = answer["findings"].as_array().unwrap();
+    let found = findings.iter().find(|finding| finding["code"] == "small-folds");
+    let message = found.unwrap_or_else(|| panic!("{answer}"))["message"].as_str().unwrap();
+    assert!(message.contains("6 sequences") && message.contains("lack a class"), "{message}");
+}
+
+#[test]
+fn a_manifest_is_named_by_a_flag_and_by_the_error_about_one() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(folder.path().join("data/rec")).unwrap();
+    for name in ["a", "b", "c"] {
+        std::fs::write(folder.path().join(format!("data/rec/{name}.csv")), "x,y\n1,2\n3,4\n").unwrap();
+    }
+    let manifest = "file,label,subject\na,up,S1\nb,down,S2\nc,up,S2\n";
+    std::fs::write(folder.path().join("data/labels.csv"), manifest).unwrap();
+    fails(folder.path(), &["data", "inspect", "data"], 2, &["--manifest labels.csv takes the labels"]);
+    for path in ["labels.csv", "data/labels.csv"] {
+        let answer = json(folder.path(), &["data", "inspect", "data", "--manifest", path]);
+        assert_eq!((&answer["train"]["n"], &answer["train"]["groups"]), (&3.into(), &2.into()), "{path}");
+    }
+    fails(folder.path(), &["data", "inspect", "-"], 2, &["save the data to a file first"]);
+}

@@ -1,6 +1,6 @@
 //! The list of runs, and the short help.
 
-use crate::command::{copy_of_trained, fails, has_keys, json, text};
+use crate::command::{command, copy_of_trained, fails, has_keys, json, text};
 use serde_json::Value;
 
 #[test]
@@ -75,4 +75,30 @@ fn the_short_help_is_short_and_names_the_long_one() {
         );
         assert!(flags(&long) > 60 && long.contains("--teacher-temperature"), "{long}");
     }
+}
+
+#[test]
+fn a_run_that_a_process_trains_is_running_and_stops_with_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let args = "train --dataset digits --hidden 16 --epochs 100000 --out long --quiet";
+    let mut child = command(folder.path(), &args.split(' ').collect::<Vec<_>>())
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let metrics = folder.path().join("long/metrics.jsonl");
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(300);
+    while std::fs::read_to_string(&metrics).map_or(0, |text| text.lines().count()) < 2 {
+        assert!(std::time::Instant::now() < deadline, "no progress");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let state = || json(folder.path(), &["runs", "."])["runs"][0].clone();
+    let running = state();
+    let table = text(folder.path(), &["runs", "."]);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(running["state"], "running", "{running}");
+    assert_eq!(running["epochs"], 100_000, "{running}");
+    assert!(running["epoch"].as_u64().unwrap() >= 1, "{running}");
+    assert!(table.contains("running at epoch"), "{table}");
+    assert_eq!(state()["state"], "stopped");
 }

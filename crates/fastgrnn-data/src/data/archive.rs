@@ -9,8 +9,9 @@ use std::fs::{self, File};
 use std::io::{BufReader, Cursor, Read, Seek};
 use std::path::{Path, PathBuf};
 
-use super::DataError;
 use super::declared::{self, Declared, Metered};
+use super::watch::WatchedFile;
+use super::{DataError, Watch};
 
 /// The deepest level of folders that is read.
 const MAX_DEPTH: usize = 8;
@@ -47,13 +48,23 @@ enum Body {
 impl Tree {
     /// Lists the folder or unpacks the file at `path`.
     pub fn open(path: &Path, limit: u64) -> Result<Self, DataError> {
+        Self::open_watched(path, limit, None)
+    }
+
+    /// The same, telling `watch` how much of a file has been read.
+    pub fn open_watched(path: &Path, limit: u64, watch: Option<&Watch>) -> Result<Self, DataError> {
         let name = file_name(path);
         let mut tree =
             Self { name, files: Vec::new(), empty: Vec::new(), skipped: Vec::new(), limit, left: limit };
-        if fs::metadata(path).map_err(io_error(path))?.is_dir() {
-            list(path, "", 0, &mut tree)?;
-        } else {
-            tree.unpack(&mut open(path)?)?;
+        let found = fs::metadata(path).map_err(io_error(path))?;
+        match watch {
+            _ if found.is_dir() => list(path, "", 0, &mut tree)?,
+            None => tree.unpack(&mut open(path)?)?,
+            Some(watch) => {
+                let mut file = WatchedFile::new(open(path)?, found.len(), watch);
+                tree.unpack(&mut file)?;
+                file.finish();
+            }
         }
         tree.sorted()
     }

@@ -9,7 +9,11 @@ use super::labels::{from_one_hot, labels, labels_like};
 use super::names::listed;
 use super::part::Part;
 use super::speech::NOISE;
-use super::{DataError, Dataset, Examples, Finding, FindingCode, LabelKind, Labels, Request};
+use super::split::in_blocks;
+use super::{DataError, Dataset, Examples, Finding, FindingCode, LabelKind, Labels, Request, SplitBy};
+
+/// The share of a validation part that is tried to see whether blocks of time are possible.
+const USUAL_SHARE: f64 = 0.2;
 
 /// Joins a training part and, if there is one, a test part. Both must be shaped.
 pub(crate) fn assemble(
@@ -26,6 +30,7 @@ pub(crate) fn assemble(
             found: test.x.dim(),
             expected: train.x.dim(),
             other: train.file.clone(),
+            is_table: test.is_table && train.is_table,
         });
     }
     for part in std::iter::once(&mut train).chain(&mut test) {
@@ -54,7 +59,7 @@ pub(crate) fn assemble(
             let width = test.as_ref().map_or(1, |test| test.y.width());
             Labels::Value { width, values: Vec::new() }
         }
-        _ => labels(train.labels_in(), &train.y, train.classes.as_deref(), kind, &mut notes)?,
+        _ => labels(&train, kind, &mut notes)?,
     };
     if request.expect.is_none() {
         refuse_classes_of_validation_only(&train, &y)?;
@@ -88,6 +93,12 @@ pub(crate) fn assemble(
     if train.validation.is_none() && request.expect.is_none() && examples.is_one_recording() {
         notes.push(
             "all windows are cut from one recording: a validation part is made of blocks of time, and windows nearer to it than one window are left out".into(),
+        );
+    }
+    let is_split_later = train.validation.is_none() && request.expect.is_none();
+    if is_split_later && in_blocks(&examples, SplitBy::Group, USUAL_SHARE, 0).is_some() {
+        notes.push(
+            "a class is in one recording only: a validation part is made of blocks of time of each recording, and windows nearer to it than one window are left out".into(),
         );
     }
     Ok(Dataset {

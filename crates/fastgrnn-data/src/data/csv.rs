@@ -19,7 +19,8 @@ use super::missing::{self, is_missing};
 use super::names::listed;
 use super::part::Part;
 use super::recordings::{RecordingRows, label_kind};
-use super::{DataConfig, DataError, LabelKind, Missing, Request};
+use super::watch::BYTES_BETWEEN;
+use super::{DataConfig, DataError, LabelKind, Missing, ReadUnit, Request, Watch};
 
 /// Rows looked at before deciding what each column is.
 const SAMPLE: usize = 1000;
@@ -75,7 +76,9 @@ pub(crate) fn table(file: &str, bytes: &[u8], context: Context) -> Result<CsvTab
     if !steps && request.data.chosen_columns().is_empty() && request.data.timesteps.is_none() {
         columns.take_channels();
     }
-    let mut rows = parse(file, &text, &columns, steps, request.data.missing)?;
+    // Of a folder, files are counted.
+    let watch = request.watch.as_ref().filter(|_| !context.steps);
+    let mut rows = parse(file, &text, &columns, steps, request.data.missing, watch)?;
     if rows.lines.is_empty() {
         let hint = "only a header, no rows".into();
         return Err(DataError::Empty { file: file.into(), hint });
@@ -144,6 +147,8 @@ impl CsvTable {
 
     /// Joins and cuts the rows.
     pub fn into_part(mut self, request: &Request, kind: LabelKind) -> Result<Part, DataError> {
+        let label = self.columns.roles.iter().position(|role| *role == Role::Label);
+        let label_column = label.map(|i| self.columns.names[i].clone());
         let (features, file) = (self.features(), self.file);
         let mut notes = std::mem::take(&mut self.columns.notes);
         let names: Vec<&str> =
@@ -176,6 +181,7 @@ impl CsvTable {
             self.rows.into_sequences(&file, dim, request.data.missing)?
         };
         part.features = features;
+        (part.label_column, part.is_table) = (label_column, true);
         part.notes.splice(..0, notes);
         Ok(part)
     }
@@ -251,16 +257,22 @@ fn parse(
     columns: &Columns,
     steps: bool,
     missing: Missing,
+    watch: Option<&Watch>,
 ) -> Result<RecordingRows, DataError> {
     let find = |role| columns.roles.iter().position(|&r| r == role);
     let (label, group, id) = (find(Role::Label), find(Role::Group), find(Role::Id));
     let mut rows = RecordingRows::new(columns.features.len());
     let mut reader = reader(&text.bytes, text.separator);
     let mut record = ByteRecord::new();
-    let mut first = true;
+    let (mut first, all) = (true, text.bytes.len() as u64);
+    let mut next_call = if watch.is_some() { BYTES_BETWEEN } else { u64::MAX };
     let mut lines = LineCounter { bytes: &text.bytes, at: 0, line: text.lines_before + 1 };
     while reader.read_byte_record(&mut record).map_err(|e| corrupt(file, &e))? {
         let line = lines.line_from(record.position().map_or(0, csv::Position::byte));
+        if lines.at as u64 >= next_call {
+            next_call = lines.at as u64 + BYTES_BETWEEN;
+            watch.inspect(|watch| watch.tell(ReadUnit::BytesParsed, lines.at as u64, all));
+        }
         record = with_points(record, text.decimal);
         let (expected, found) = (columns.names.len(), record.len());
         if found != expected {
@@ -304,6 +316,7 @@ fn parse(
     if columns.time.is_none() {
         rows.times = None;
     }
+    watch.inspect(|watch| watch.tell(ReadUnit::BytesParsed, all, all));
     Ok(rows)
 }
 

@@ -65,10 +65,13 @@ impl<'a> TableText<'a> {
         let (skipped, table) = sample.preamble(separator);
         if skipped > 0 {
             let lines = quantity(skipped as u64, "line");
+            let verbs = if skipped == 1 { ["begins", "was"] } else { ["begin", "were"] };
             let first = String::from_utf8_lossy(sample.lines[0].1).into_owned();
             notes.push(format!(
-                "{lines} before the table, which begin with '{}', were skipped",
-                first.chars().take(40).collect::<String>().trim()
+                "{lines} before the table, which {} with '{}', {} skipped",
+                verbs[0],
+                first.chars().take(40).collect::<String>().trim(),
+                verbs[1]
             ));
         }
         for _ in 0..table {
@@ -88,7 +91,8 @@ impl<'a> TableText<'a> {
         };
         let (bytes, comments) = without_comments(bytes, has_comments);
         if comments > 0 {
-            notes.push(format!("{comments} comment lines were skipped"));
+            let were = if comments == 1 { "was" } else { "were" };
+            notes.push(format!("{} {were} skipped", counted(comments, "comment line")));
         }
         if separator == b' ' {
             notes.push("columns were taken to be separated by blanks; see `delimiter`".into());

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use super::names::counted;
+
 /// Why data could not be read, split, normalised or written.
 ///
 /// The message names the file, the place, the wrong value and what to try. Settings are named by
@@ -105,6 +107,14 @@ pub enum DataError {
         /// The line of Python.
         convert: String,
     },
+    /// Standard input, a pipe or a device.
+    #[error(
+        "{file}: standard input, pipes and devices are not read, because the ending of a file's name tells its format; save the data to a file first, such as data.csv"
+    )]
+    NotAFile {
+        /// What was named.
+        file: String,
+    },
     /// A single file of a format that is not known.
     #[error(
         "{file}: the ending of its name tells no format that is read; .csv, .tsv, .npz, .npy, .ts and IDX files are, also inside .gz, .xz, .tar and .zip, and folders of .wav and .flac files"
@@ -161,7 +171,7 @@ pub enum DataError {
     },
     /// A row with more or fewer columns than the others.
     #[error(
-        "{file}, line {line}: expected {expected} columns, found {found}; every row needs the same number"
+        "{file}, line {line}: expected {}, found {found}; every row needs the same number", counted(*expected, "column")
     )]
     Ragged {
         /// The file.
@@ -267,17 +277,19 @@ pub enum DataError {
     },
     /// Only one class.
     #[error(
-        "{file}: every sequence has the class '{class}'; a classifier needs at least two classes (is the label column the right one?)"
+        "{file}: every sequence has the class '{class}'; a classifier needs at least two classes{}", right_column(column.as_deref())
     )]
     OneClass {
         /// The file.
         file: String,
         /// The class.
         class: String,
+        /// The column with the labels, if they come from one.
+        column: Option<String>,
     },
     /// Training and test data that do not fit together.
     #[error(
-        "{file}: {found} features a step, but {expected} in {other}; choose the same ones with `columns` or `drop`"
+        "{file}: {} a step, but {expected} in {other}; {}", counted(*found, "feature"), same_features(*is_table)
     )]
     DimMismatch {
         /// The file that differs.
@@ -288,6 +300,8 @@ pub enum DataError {
         expected: usize,
         /// What it should match.
         other: String,
+        /// Whether the file is a table, of which columns can be chosen.
+        is_table: bool,
     },
     /// Features called otherwise, or in another order, than those of the model.
     #[error(
@@ -303,7 +317,7 @@ pub enum DataError {
     },
     /// More classes than can be meant.
     #[error(
-        "{file}: {classes} classes among {n} sequences (such as '{example}'); is the label column the right one (`label-col`)? Use `labels = value` for numbers"
+        "{file}: {classes} classes among {} (such as '{example}'), but there may be {limit}{}; `labels = value` takes numbers as values", counted(*n, "sequence"), right_column(column.as_deref())
     )]
     TooManyClasses {
         /// The file.
@@ -314,6 +328,10 @@ pub enum DataError {
         n: usize,
         /// One of the labels.
         example: String,
+        /// How many classes there may be.
+        limit: String,
+        /// The column with the labels, if they come from one.
+        column: Option<String>,
     },
     /// Two columns of one name.
     #[error(
@@ -424,6 +442,19 @@ pub enum DataError {
         /// What is wrong with its value.
         problem: String,
     },
+}
+
+fn right_column(column: Option<&str>) -> String {
+    column.map_or(String::new(), |column| {
+        format!(" (is '{column}' the right column for labels? `label-col` names another)")
+    })
+}
+
+fn same_features(is_table: bool) -> &'static str {
+    match is_table {
+        true => "choose the same ones with `columns` or `drop`",
+        false => "both need the same features",
+    }
 }
 
 fn not_finite(value: &str) -> String {

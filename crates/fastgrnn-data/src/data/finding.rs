@@ -57,6 +57,8 @@ fastgrnn_core::choice! {
         ClassRare = "class-rare",
         /// A part is too small to measure on.
         SmallPart = "small-part",
+        /// Folds of a cross-validation are too small to measure on, or lack classes.
+        SmallFolds = "small-folds",
         /// Test sequences are copies of training sequences.
         TrainInTest = "train-in-test",
         /// Training sequences are copies of each other.

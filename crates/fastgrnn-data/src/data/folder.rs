@@ -16,7 +16,7 @@ use super::part::Part;
 use super::parts::{Parts, request_for_test_part};
 use super::recordings::label_kind;
 use super::speech::Split;
-use super::{DataError, Request, clocks, csv, missing};
+use super::{DataError, ReadUnit, Request, clocks, csv, missing};
 
 /// A table in a folder: where it is, and what its path or a manifest says about it.
 struct FolderTable {
@@ -243,6 +243,9 @@ fn join(
             request.inherited.columns = true;
         }
         parsed.push((name, group, table));
+        if let Some(watch) = &request.watch {
+            watch.tell(ReadUnit::Files, parsed.len() as u64, tables.len() as u64);
+        }
     }
     let findings = clocks::leave_out(parsed.iter_mut().map(|(_, _, table)| table.parts()).collect(), given);
     let rows: Vec<_> = parsed.iter().map(|(_, _, table)| &table.rows).collect();

@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use super::names::{listed, number_text};
+use super::names::{counted, listed, number_text};
 use super::part::{Part, RawLabels};
 use super::{DataError, LabelKind, Labels};
 
@@ -26,13 +26,8 @@ pub(crate) fn are_few(distinct: usize, n: usize) -> bool {
 }
 
 /// Understands the labels of a training part.
-pub(crate) fn labels(
-    file: &str,
-    raw: &RawLabels,
-    declared: Option<&[String]>,
-    kind: LabelKind,
-    notes: &mut Vec<String>,
-) -> Result<Labels, DataError> {
+pub(crate) fn labels(part: &Part, kind: LabelKind, notes: &mut Vec<String>) -> Result<Labels, DataError> {
+    let (file, raw, declared) = (part.labels_in(), &part.y, part.classes.as_deref());
     let numbers = match raw {
         RawLabels::None => {
             return Err(DataError::NoLabels {
@@ -69,6 +64,11 @@ pub(crate) fn labels(
             classes: names.len(),
             n: text.len(),
             example: names[0].clone(),
+            limit: match names.len() > MOST_CLASSES {
+                true => format!("{MOST_CLASSES} at most"),
+                false => format!("{FEW_CLASSES}, or half as many as sequences"),
+            },
+            column: part.label_column.clone(),
         });
     }
     let (index, respelled) = indices(&text, &names).map_err(|i| DataError::LabelOutOfRange {
@@ -88,9 +88,11 @@ pub(crate) fn labels(
     let mut members = vec![0usize; names.len()];
     index.iter().for_each(|&c| members[c as usize] += 1);
     match members.iter().position(|&n| n == 0) {
-        _ if members.iter().filter(|&&n| n > 0).count() == 1 => {
-            Err(DataError::OneClass { file: file.into(), class: text[0].clone() })
-        }
+        _ if members.iter().filter(|&&n| n > 0).count() == 1 => Err(DataError::OneClass {
+            file: file.into(),
+            class: text[0].clone(),
+            column: part.label_column.clone(),
+        }),
         Some(empty) => Err(DataError::EmptyClass { file: file.into(), class: names[empty].clone() }),
         None => Ok(Labels::Class { index, names }),
     }
@@ -163,7 +165,10 @@ pub(crate) fn labels_like(
             if found != *width {
                 return Err(DataError::Unsupported {
                     file: test.file.clone(),
-                    problem: format!("{found} target values a sequence, but {width} in {train_file}"),
+                    problem: format!(
+                        "{} a sequence, but {width} in {train_file}",
+                        counted(found, "target value")
+                    ),
                 });
             }
             check_finite(test.labels_in(), &values)?;

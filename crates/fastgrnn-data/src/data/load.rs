@@ -42,10 +42,22 @@ pub fn load(request: &Request) -> Result<Dataset, DataError> {
         return Ok(data);
     }
     let path = Path::new(&request.source);
+    refuse_pipes(path)?;
     if !path.exists() {
         return Err(known::unknown(&request.source));
     }
     finish(file_name(path), read_at(path, request, Purpose::Set)?, request)
+}
+
+/// Refuses standard input, pipes and devices: the format is told by the ending of a file's name, and files
+/// are read more than once.
+fn refuse_pipes(path: &Path) -> Result<(), DataError> {
+    let is_pipe = || std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir());
+    let is_input = ["-", "/dev/stdin"].map(Path::new).contains(&path) || path.starts_with("/dev/fd");
+    match is_input || is_pipe() {
+        true => Err(DataError::NotAFile { file: path.display().to_string() }),
+        false => Ok(()),
+    }
 }
 
 /// Reads the file or folder at `path`: recordings, or anything else.
@@ -96,6 +108,7 @@ pub fn load_unlabelled(path: &Path, request: &Request) -> Result<Unlabelled, Dat
     if let Some(input) = path.to_str().and_then(|source| random::load_unlabelled(source, request)) {
         return input;
     }
+    refuse_pipes(path)?;
     let mut parts = read_at(path, request, Purpose::Unlabelled)?;
     if let (Some(train), Some(validation)) = (&mut parts.train, parts.validation.take()) {
         train.append(validation)?;
@@ -166,6 +179,7 @@ fn finish(name: String, parts: Parts, request: &Request) -> Result<Dataset, Data
         if parts.test.is_some() {
             note = Some(format!("`test` replaces the test part of {name}"));
         }
+        refuse_pipes(path)?;
         let like = request_for_test_part(request, &train);
         let found = read_at(path, &like, Purpose::Part)?;
         parts.test = found.test.or(found.train);
@@ -190,7 +204,7 @@ fn finish(name: String, parts: Parts, request: &Request) -> Result<Dataset, Data
 
 /// Opens a path; an IDX file of images brings its labels along.
 fn open(path: &Path, request: &Request) -> Result<Tree, DataError> {
-    let mut tree = Tree::open(path, request.data.size_limit)?;
+    let mut tree = Tree::open_watched(path, request.data.size_limit, request.watch.as_ref())?;
     let Some(labels) = idx::labels_name(&file_name(path)).filter(|_| path.is_file()) else {
         return Ok(tree);
     };

@@ -136,12 +136,16 @@ fn not_there(tree: &Tree, path: &Path) -> DataError {
 
 /// The file of `tree`, opened at `folder`, that `path` means.
 fn entry_of(tree: &Tree, folder: &str, path: &Path) -> Option<usize> {
-    let inside = path.strip_prefix(folder).ok();
+    let absolute = |path: &Path| std::path::absolute(path).ok();
+    let inside = || {
+        let (path, folder) = (absolute(path)?, absolute(Path::new(folder))?);
+        path.strip_prefix(folder).ok().map(Path::to_path_buf)
+    };
     let position = |path: &Path| {
         let name = inside_of("", &path.to_string_lossy())?;
         tree.files.iter().position(|file| file.name == name || file.name == plain_name(&name))
     };
-    position(path).or_else(|| inside.and_then(position))
+    position(path).or_else(|| position(&inside()?))
 }
 
 /// The file at the top of `tree` that is called like a manifest and lists another file.

@@ -5,6 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use super::names::{counted, listed};
+
 fastgrnn_core::choice! {
     /// What to do with values that are missing.
     Missing {
@@ -93,11 +95,12 @@ pub(crate) fn note(counts: &BTreeMap<String, usize>, missing: Missing) -> Option
     let each: Vec<String> = counts.iter().map(|(name, count)| format!("'{name}': {count}")).collect();
     let what = match missing {
         Missing::Error => return None,
-        Missing::Drop => "were missing; what has one was left out",
-        Missing::Hold => "were missing and were filled with the value before",
-        Missing::Interpolate => "were missing and were interpolated",
+        Missing::Drop => "missing; what has one was left out",
+        Missing::Hold => "missing and filled with the value before",
+        Missing::Interpolate => "missing and interpolated",
     };
-    (all > 0).then(|| format!("{all} values {what} ({})", super::names::listed(&each)))
+    let were = if all == 1 { "was" } else { "were" };
+    (all > 0).then(|| format!("{} {were} {what} ({})", counted(all, "value"), listed(&each)))
 }
 
 #[cfg(test)]

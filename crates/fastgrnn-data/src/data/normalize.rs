@@ -81,6 +81,7 @@ impl Normalizer {
                 found: dim,
                 expected,
                 other: "the data the normalisation was learnt from".into(),
+                is_table: false,
             }),
             Normalize::PerCoordinate if steps * dim != expected => {
                 Err(DataError::UnequalLengths { expected: expected / dim.max(1), found: steps })

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::array::Array;
 use super::labels::find_class;
 use super::missing;
-use super::names::{listed, number_text, numbered};
+use super::names::{counted, listed, number_text, numbered};
 use super::part::Part;
 use super::part::RawLabels;
 use super::parts::Parts;
@@ -54,14 +54,7 @@ impl Arrays {
         }
         let test = self.part("_test")?;
         if train.is_none() && test.is_none() {
-            let keys: Vec<&str> = self.arrays.keys().map(String::as_str).collect();
-            return Err(DataError::Unsupported {
-                file: self.file.clone(),
-                problem: format!(
-                    "no array x_train, x or x_test in it; found: {}",
-                    if keys.is_empty() { "nothing".into() } else { keys.join(", ") }
-                ),
-            });
+            return Err(DataError::Unsupported { file: self.file.clone(), problem: self.no_arrays() });
         }
         let mut parts = Parts { train, validation, test };
         let read = self.read.borrow();
@@ -70,6 +63,33 @@ impl Arrays {
             parts.note(format!("arrays that were not read: {}", listed(&unread)));
         }
         Ok(parts)
+    }
+
+    /// What to say about arrays of other names: what is there, and how to rename it.
+    fn no_arrays(&self) -> String {
+        let keys: Vec<String> = self.arrays.keys().cloned().collect();
+        let found = if keys.is_empty() { "nothing".into() } else { listed(&keys) };
+        let mut problem = format!("no array x_train, x or x_test in it; found: {found}");
+        // The inputs are probably the largest array, the labels one with as many entries.
+        let shapes = self
+            .arrays
+            .iter()
+            .filter_map(|(key, bytes)| Some((key.as_str(), npy::read(key, bytes).ok()?.shape)));
+        let shapes: Vec<(&str, Vec<usize>)> = shapes.collect();
+        let cells = |shape: &[usize]| shape.iter().fold(1usize, |cells, &side| cells.saturating_mul(side));
+        let inputs = shapes.iter().max_by_key(|(_, shape)| cells(shape)).filter(|(_, shape)| shape.len() > 1);
+        let labels = inputs.and_then(|(x, of_x)| {
+            shapes.iter().find(|(key, shape)| key != x && shape.len() < of_x.len() && shape[..1] == of_x[..1])
+        });
+        if let (Some((x, _)), Some((y, _))) = (inputs, labels)
+            && self.file.ends_with(".npz")
+        {
+            problem += &format!(
+                "; rename them with Python: import numpy as np; a = np.load({:?}); np.savez('renamed.npz', x=a[{x:?}], y=a[{y:?}])",
+                self.file
+            );
+        }
+        problem
     }
 
     fn array(&self, key: &str) -> Result<Option<Array<'_>>, DataError> {
@@ -142,7 +162,11 @@ impl Arrays {
         Err(DataError::Corrupt {
             file: self.file.clone(),
             place: format!("{what}{suffix}"),
-            problem: format!("{} entries for the {expected} sequences of x{suffix}", found.unwrap_or(1)),
+            problem: format!(
+                "{} for the {} of x{suffix}",
+                counted(found.unwrap_or(1), "entry"),
+                counted(expected, "sequence")
+            ),
         })
     }
 

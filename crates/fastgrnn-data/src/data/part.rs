@@ -33,6 +33,10 @@ pub(crate) struct Part {
     pub y: RawLabels,
     /// Where the labels came from, for messages, if not from `file`.
     pub labels_in: Option<String>,
+    /// The column with the labels, if they come from one.
+    pub label_column: Option<String>,
+    /// Whether it is a table, of which columns can be chosen.
+    pub is_table: bool,
     /// How the file itself says to understand its labels.
     pub kind: LabelKind,
     /// The classes the file declares, in its order.
@@ -63,6 +67,8 @@ impl Part {
             x,
             y,
             labels_in: None,
+            label_column: None,
+            is_table: false,
             kind: LabelKind::Auto,
             classes: None,
             group: None,
@@ -122,6 +128,7 @@ impl Part {
                 found: part.x.dim(),
                 expected: self.x.dim(),
                 other: self.file.clone(),
+                is_table: self.is_table && part.is_table,
             });
         }
         for note in part.notes {

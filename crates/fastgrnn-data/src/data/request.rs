@@ -1,11 +1,10 @@
 //! A request for data: what to read, how, and for which model.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{AudioConfig, DataConfig, DataError};
+use super::{AudioConfig, DataConfig, DataError, Watch};
 
 /// How to understand the labels of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,41 +54,6 @@ pub struct Inherited {
     pub manifest: bool,
 }
 
-/// A callback that is told now and then how many of how many recordings have been read.
-///
-/// ```
-/// use fastgrnn_data::data::{Request, Watch};
-/// let watch = Watch::new(|done, all| eprintln!("{done} of {all}"));
-/// let request = Request { watch: Some(watch), ..Request::new("clips") };
-/// # let _ = request;
-/// ```
-#[derive(Clone)]
-pub struct Watch(Arc<dyn Fn(usize, usize) + Send + Sync>);
-
-impl Watch {
-    /// Calls `tell` from the thread that reads.
-    pub fn new(tell: impl Fn(usize, usize) + Send + Sync + 'static) -> Self {
-        Self(Arc::new(tell))
-    }
-
-    pub(crate) fn tell(&self, done: usize, all: usize) {
-        (self.0)(done, all);
-    }
-}
-
-impl std::fmt::Debug for Watch {
-    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        f.write_str("Watch")
-    }
-}
-
-/// The callback does not take part in equality.
-impl PartialEq for Watch {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
-}
-
 /// A data set by name or path, and how to read it.
 ///
 /// A column is named by its header or by its number counted from 0.
@@ -119,7 +83,7 @@ pub struct Request {
     pub snr_high: f64,
     /// The seed of the split for testing.
     pub split_seed: u64,
-    /// Called while recordings are read.
+    /// Called while data is read.
     pub watch: Option<Watch>,
     /// The model that the data is for, unless it is read to train one.
     pub expect: Option<Expect>,

@@ -2,8 +2,8 @@
 //!
 //! Stratified: a fraction of every class at random. By group: whole groups (subjects, devices), so
 //! that validation sees none of the people trained on. Windows cut from one recording overlap or
-//! touch; a split keeps recordings whole. If there is only one recording, it is split into blocks of
-//! time, and windows near the other part are in neither.
+//! touch; a split keeps recordings whole. If there is only one recording, or only one of a class,
+//! recordings are split into blocks of time, and windows near the other part are in neither.
 //!
 //! ```
 //! use fastgrnn_data::data::{Examples, Labels, Sequences, SplitBy, validation_split};
@@ -16,10 +16,12 @@
 //! # Ok::<(), fastgrnn_data::data::DataError>(())
 //! ```
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use super::names::numbered;
 use super::split_problem::SplitProblem;
-use super::{DataError, Dataset, Examples, Labels, SplitBy, time_blocks};
+use super::time_blocks::{self, RecordingBlocks};
+use super::{DataError, Dataset, Examples, Labels, SplitBy};
 use fastgrnn_core::rng::{Rng, stream};
 
 /// Draws of whole groups among which the best is taken.
@@ -28,8 +30,8 @@ const ATTEMPTS: u64 = 64;
 /// Splits `examples` into training and validation indices, both ascending.
 ///
 /// About `fraction` of the sequences go to validation; 0 leaves it empty. A class with at least two
-/// members (two recordings, if windows were cut) lies on both sides of a stratified split. Windows of
-/// a single recording that are too near to the other part are in neither.
+/// members (two recordings, if windows were cut) lies on both sides of a stratified split. Where a
+/// recording is divided, windows that are too near to the other part are in neither.
 pub fn validation_split(
     examples: &Examples,
     by: SplitBy,
@@ -44,7 +46,11 @@ pub fn validation_split(
         return Ok(((0..n as u32).collect(), Vec::new()));
     }
     if examples.is_one_recording() {
-        return Ok(time_blocks::split(examples, fraction, seed)?);
+        let all: Vec<u32> = (0..n as u32).collect();
+        return Ok(time_blocks::split(examples, &all, fraction, seed)?);
+    }
+    if let Some(parts) = in_blocks(examples, by, fraction, seed) {
+        return Ok(parts);
     }
     let in_validation = match units(examples, by)? {
         Some(units) => whole_units(examples, &units, fraction, seed)?,
@@ -65,6 +71,50 @@ impl Dataset {
             _ => validation_split(&self.train, by, fraction, seed),
         }
     }
+}
+
+/// Parts made of blocks of time, if a class is in one recording only, so that whole recordings cannot give
+/// it to both parts, and blocks can. Groups with names of their own are never divided.
+pub(super) fn in_blocks(
+    examples: &Examples,
+    by: SplitBy,
+    fraction: f64,
+    seed: u64,
+) -> Option<(Vec<u32>, Vec<u32>)> {
+    let (Some(recording), Some(_), Labels::Class { index, names }) =
+        (&examples.recording, &examples.span, &examples.y)
+    else {
+        return None;
+    };
+    let groups = examples.group.as_ref().filter(|group| by == SplitBy::Group && !is_one(group));
+    if groups.is_some_and(|group| numbered(group) != numbered(recording)) {
+        return None;
+    }
+    let mut recordings = vec![BTreeSet::new(); names.len()];
+    for (&class, &of) in index.iter().zip(recording) {
+        recordings[class as usize].insert(of);
+    }
+    if !recordings.iter().any(|of_class| of_class.len() == 1) {
+        return None;
+    }
+    let RecordingBlocks { mut first, mut second, short } = time_blocks::split_each(examples, fraction, seed);
+    // Recordings that are too short to be divided are dealt out whole.
+    let rest: Vec<u32> = short.into_iter().flatten().collect();
+    let of_rest: Vec<u32> = rest.iter().map(|&i| recording[i as usize]).collect();
+    let classes: Vec<u32> = rest.iter().map(|&i| index[i as usize]).collect();
+    match chosen_units(&classes, &of_rest, names.len(), fraction, seed) {
+        Ok(chosen) => {
+            for (&i, chosen) in rest.iter().zip(chosen) {
+                if chosen { second.push(i) } else { first.push(i) }
+            }
+        }
+        Err(_) => first.extend(rest),
+    }
+    first.sort_unstable();
+    second.sort_unstable();
+    let has = |part: &[u32], class: usize| part.iter().any(|&i| index[i as usize] as usize == class);
+    let is_whole = |class: usize| recordings[class].is_empty() || (has(&first, class) && has(&second, class));
+    (0..names.len()).all(is_whole).then_some((first, second))
 }
 
 /// The unit of each sequence that must stay whole, if there are such units.
@@ -125,14 +175,23 @@ fn share(n: usize, fraction: f64) -> usize {
 /// Chooses whole units for validation: the best of several draws, by classes missing from training,
 /// then classes missing from validation, then distance from the requested fraction.
 fn whole_units(examples: &Examples, units: &[u32], fraction: f64, seed: u64) -> Result<Vec<bool>, DataError> {
-    let class = classes(examples);
-    let n_classes = examples.classes().max(1);
+    chosen_units(&classes(examples), units, examples.classes().max(1), fraction, seed)
+}
+
+/// The same for sequences of these classes.
+fn chosen_units(
+    class: &[u32],
+    units: &[u32],
+    n_classes: usize,
+    fraction: f64,
+    seed: u64,
+) -> Result<Vec<bool>, DataError> {
     let mut counts: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
-    for (&unit, &class) in units.iter().zip(&class) {
+    for (&unit, &class) in units.iter().zip(class) {
         counts.entry(unit).or_insert_with(|| vec![0; n_classes])[class as usize] += 1;
     }
     if counts.len() < 2 {
-        return Err(SplitProblem::OneUnit { sequences: examples.len() }.into());
+        return Err(SplitProblem::OneUnit { sequences: units.len() }.into());
     }
     let mut total = vec![0; n_classes];
     counts.values().for_each(|count| add(&mut total, count));
@@ -157,7 +216,7 @@ fn whole_units(examples: &Examples, units: &[u32], fraction: f64, seed: u64) -> 
     }
     match best {
         Some((0, _, _, chosen)) => {
-            let chosen: std::collections::BTreeSet<u32> = chosen.into_iter().collect();
+            let chosen: BTreeSet<u32> = chosen.into_iter().collect();
             Ok(units.iter().map(|unit| chosen.contains(unit)).collect())
         }
         _ => Err(SplitProblem::LosesClass { units: ids.len() }.into()),

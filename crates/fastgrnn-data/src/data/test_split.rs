@@ -1,8 +1,10 @@
 //! Splitting a test part off data that has none.
 
-use super::split::validation_split;
+use super::names::counted;
+use super::split::{in_blocks, validation_split};
 use super::split_problem::SplitProblem;
-use super::{DataError, Dataset, Examples, SplitBy, time_blocks};
+use super::time_blocks::{self, RecordingBlocks};
+use super::{DataError, Dataset, Examples, SplitBy};
 use fastgrnn_core::rng::{Rng, stream};
 
 fastgrnn_core::choice! {
@@ -35,7 +37,9 @@ pub(super) fn split_off(
     let free: Vec<u32> = (0..data.train.len() as u32).filter(|i| !is_validation(i)).collect();
     let rest = data.train.select(&free);
     let by = by.unwrap_or(match &rest.group {
-        _ if rest.is_one_recording() => TestSplitBy::Time,
+        _ if rest.is_one_recording() || in_blocks(&rest, SplitBy::Group, fraction, seed).is_some() => {
+            TestSplitBy::Time
+        }
         Some(_) => TestSplitBy::Group,
         None => TestSplitBy::Stratified,
     });
@@ -61,7 +65,8 @@ pub(super) fn split_off(
         data.train.len()
     );
     if left_out > 0 {
-        note += &format!("; {left_out} windows near it were left out");
+        let were = if left_out == 1 { "was" } else { "were" };
+        note += &format!("; {} near it {were} left out", counted(left_out, "window"));
     }
     data.notes.push(note);
     data.test = Some(data.train.select(&test));
@@ -73,24 +78,11 @@ pub(super) fn split_off(
     Ok(data)
 }
 
-/// Blocks of time of each recording; without recordings, sequences are in the order of time.
+/// Blocks of time of each recording; one that is too short to be split stays whole.
 fn by_time(examples: &Examples, fraction: f64, seed: u64) -> Result<(Vec<u32>, Vec<u32>), SplitProblem> {
-    let mut recordings: std::collections::BTreeMap<u32, Vec<u32>> = Default::default();
-    for i in 0..examples.len() {
-        let recording = examples.recording.as_ref().map_or(0, |recording| recording[i]);
-        recordings.entry(recording).or_default().push(i as u32);
-    }
-    let (mut kept, mut test) = (Vec::new(), Vec::new());
-    for windows in recordings.values() {
-        match time_blocks::split(&examples.select(windows), fraction, seed) {
-            Ok((first, second)) => {
-                kept.extend(first.iter().map(|&i| windows[i as usize]));
-                test.extend(second.iter().map(|&i| windows[i as usize]));
-            }
-            // A recording that is too short to be split stays whole.
-            Err(_) => kept.extend(windows),
-        }
-    }
+    let RecordingBlocks { first: mut kept, second: mut test, short } =
+        time_blocks::split_each(examples, fraction, seed);
+    kept.extend(short.into_iter().flatten());
     kept.sort_unstable();
     test.sort_unstable();
     match test.is_empty() {

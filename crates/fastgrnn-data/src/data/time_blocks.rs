@@ -1,4 +1,4 @@
-//! Splitting one long recording: blocks of time, with a gap of one window between the parts.
+//! Splitting long recordings: blocks of time, with a gap of one window between the parts.
 //!
 //! Where labels change seldom, a block is a run of windows of one label, or the end of one, so that
 //! every class is in both parts. Otherwise a few blocks are drawn at random. Windows that overlap a
@@ -17,27 +17,31 @@ const ATTEMPTS: u64 = 64;
 /// Blocks that are drawn where labels change often or are no classes.
 const BLOCKS: usize = 4;
 
-/// The two parts of the windows of one recording, both ascending: about `fraction` of them in the
-/// second.
+/// The two parts of `windows`, the ascending windows of one recording, both ascending: about `fraction`
+/// of them in the second.
 pub(super) fn split(
     examples: &Examples,
+    windows: &[u32],
     fraction: f64,
     seed: u64,
 ) -> Result<(Vec<u32>, Vec<u32>), SplitProblem> {
-    let timeline = Timeline::of(examples);
-    let problem = SplitProblem::ShortRecording { sequences: examples.len() };
+    let problem = SplitProblem::ShortRecording { sequences: windows.len() };
+    if windows.is_empty() {
+        return Err(problem);
+    }
+    let timeline = Timeline::of(examples, windows);
     let runs = timeline.runs();
     let are_long = timeline.classes > 1 && timeline.class.len() >= 2 * timeline.gap() * runs.len();
     let candidates: Vec<Vec<Range<usize>>> = match are_long {
         true => (0..ATTEMPTS).map(|attempt| timeline.by_label(&runs, fraction, seed, attempt)).collect(),
         false => (0..ATTEMPTS).map(|attempt| timeline.at_random(fraction, seed, attempt)).collect(),
     };
-    let target = fraction * examples.len() as f64;
+    let target = fraction * windows.len() as f64;
     let (mut best, mut chosen) = ((usize::MAX, usize::MAX, u64::MAX), None);
     for blocks in candidates {
         let parts = timeline.parts(&blocks);
         let (lost_train, lost_second) = (timeline.lost(&parts.0), timeline.lost(&parts.1));
-        let left_out = examples.len() - parts.0.len() - parts.1.len();
+        let left_out = windows.len() - parts.0.len() - parts.1.len();
         let distance = (parts.1.len() as f64 - target).abs() as u64 + left_out as u64;
         let score = (lost_train, lost_second, distance);
         let is_possible = lost_train == 0 && !parts.0.is_empty() && !parts.1.is_empty();
@@ -46,6 +50,34 @@ pub(super) fn split(
         }
     }
     chosen.ok_or(problem)
+}
+
+/// The parts of windows of several recordings: blocks of time of each that is long enough. Recordings that
+/// are too short come last, each with its windows.
+pub(super) struct RecordingBlocks {
+    pub first: Vec<u32>,
+    pub second: Vec<u32>,
+    pub short: Vec<Vec<u32>>,
+}
+
+/// Splits each recording into blocks of time; without recordings, sequences are in the order of time.
+pub(super) fn split_each(examples: &Examples, fraction: f64, seed: u64) -> RecordingBlocks {
+    let mut recordings: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for i in 0..examples.len() {
+        let recording = examples.recording.as_ref().map_or(0, |recording| recording[i]);
+        recordings.entry(recording).or_default().push(i as u32);
+    }
+    let mut blocks = RecordingBlocks { first: Vec::new(), second: Vec::new(), short: Vec::new() };
+    for windows in recordings.into_values() {
+        match split(examples, &windows, fraction, seed) {
+            Ok((first, second)) => {
+                blocks.first.extend(first);
+                blocks.second.extend(second);
+            }
+            Err(_) => blocks.short.push(windows),
+        }
+    }
+    blocks
 }
 
 /// The windows in the order of time.
@@ -62,19 +94,19 @@ struct Timeline {
 }
 
 impl Timeline {
-    fn of(examples: &Examples) -> Self {
-        let n = examples.len();
-        let mut order: Vec<u32> = (0..n as u32).collect();
+    fn of(examples: &Examples, windows: &[u32]) -> Self {
+        let mut order: Vec<u32> = windows.to_vec();
         // Without times, sequences are in order and touch.
-        let spans = examples.span.clone().unwrap_or_else(|| (0..n as u32).map(|i| [i, i + 1]).collect());
-        order.sort_by_key(|&i| spans[i as usize]);
+        let span = |i: u32| examples.span.as_ref().map_or([i, i + 1], |span| span[i as usize]);
+        order.sort_by_key(|&i| span(i));
         let class = match &examples.y {
             Labels::Class { index, .. } => order.iter().map(|&i| index[i as usize]).collect(),
-            _ => vec![0; n],
+            _ => vec![0; order.len()],
         };
+        let steps = |&i: &u32| u64::from(span(i)[1] - span(i)[0]);
         Self {
-            start: order.iter().map(|&i| u64::from(spans[i as usize][0])).collect(),
-            window: spans.iter().map(|[start, end]| u64::from(end - start)).max().unwrap_or(1),
+            start: order.iter().map(|&i| u64::from(span(i)[0])).collect(),
+            window: order.iter().map(steps).max().unwrap_or(1),
             order,
             class,
             classes: examples.classes().max(1),
@@ -157,12 +189,12 @@ impl Timeline {
 
     /// How many classes that there are `part` lacks.
     fn lost(&self, part: &[u32]) -> usize {
-        let mut class_of = vec![0; self.order.len()];
-        self.order.iter().zip(&self.class).for_each(|(&i, &class)| class_of[i as usize] = class as usize);
-        let mut has = vec![false; self.classes];
-        part.iter().for_each(|&i| has[class_of[i as usize]] = true);
-        let mut there = vec![false; self.classes];
-        class_of.iter().for_each(|&class| there[class] = true);
+        let (mut has, mut there) = (vec![false; self.classes], vec![false; self.classes]);
+        for (i, &class) in self.order.iter().zip(&self.class) {
+            there[class as usize] = true;
+            // Parts are ascending.
+            has[class as usize] |= part.binary_search(i).is_ok();
+        }
         there.iter().zip(has).filter(|(there, has)| **there && !has).count()
     }
 }
@@ -187,6 +219,10 @@ mod tests {
         }
     }
 
+    fn split_all(data: &Examples, fraction: f64, seed: u64) -> Result<(Vec<u32>, Vec<u32>), SplitProblem> {
+        split(data, &(0..data.len() as u32).collect::<Vec<_>>(), fraction, seed)
+    }
+
     fn is_apart(data: &Examples, first: &[u32], second: &[u32]) -> bool {
         let span = |i: u32| data.span.as_ref().unwrap()[i as usize];
         let is_far = |a: [u32; 2], b: [u32; 2]| {
@@ -204,7 +240,7 @@ mod tests {
         let blocks: Vec<u32> = (0..90).map(|i| i / 30).collect();
         for (classes, stride) in [(&segments, 100), (&segments, 50), (&blocks, 100), (&blocks, 50)] {
             let data = windows(classes, 100, stride);
-            let (first, second) = split(&data, 0.2, 7).unwrap();
+            let (first, second) = split_all(&data, 0.2, 7).unwrap();
             assert!(is_apart(&data, &first, &second));
             for class in 0..3 {
                 let has = |part: &[u32]| part.iter().any(|&i| classes[i as usize] == class);
@@ -212,14 +248,14 @@ mod tests {
             }
             assert!((classes.len() / 7..classes.len() / 4).contains(&second.len()), "{}", second.len());
             assert!(first.len() * 2 > classes.len(), "{} of {}", first.len(), classes.len());
-            assert_eq!(split(&data, 0.2, 7).unwrap(), (first, second));
+            assert_eq!(split_all(&data, 0.2, 7).unwrap(), (first, second));
         }
     }
 
     #[test]
     fn a_recording_too_short_for_both_parts_is_an_error() {
         for classes in [&[0, 1][..], &[0], &[0, 0, 0, 1]] {
-            assert!(split(&windows(classes, 10, 5), 0.2, 0).is_err(), "{classes:?}");
+            assert!(split_all(&windows(classes, 10, 5), 0.2, 0).is_err(), "{classes:?}");
         }
     }
 
@@ -233,7 +269,7 @@ mod tests {
             seed: u64,
         ) {
             let data = windows(&classes, window, stride);
-            if let Ok((first, second)) = split(&data, fraction, seed) {
+            if let Ok((first, second)) = split_all(&data, fraction, seed) {
                 prop_assert!(!first.is_empty() && !second.is_empty());
                 prop_assert!(is_apart(&data, &first, &second));
                 prop_assert!(first.is_sorted() && second.is_sorted());

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use super::labels::find_class;
 use super::missing::{self, fill};
+use super::names::counted;
 use super::part::Part;
 use super::part::RawLabels;
 use super::{DataError, LabelKind, Missing, Sequences};
@@ -161,7 +162,7 @@ impl TsRows<'_> {
         let expected = if self.header.univariate { Some(1) } else { expected };
         if expected.is_some_and(|expected| expected != dim) {
             let expected = expected.unwrap_or_default();
-            return Err(corrupt(format!("{dim} dimensions, expected {expected}")));
+            return Err(corrupt(format!("{}, expected {expected}", counted(dim, "dimension"))));
         }
         let steps = series.split(':').next().map_or(0, |first| first.split(',').count());
         let wanted = match (&self.x, self.header.equal_length, self.header.series_length) {
@@ -171,13 +172,17 @@ impl TsRows<'_> {
         };
         if wanted.is_some_and(|wanted| wanted != steps) {
             let wanted = wanted.unwrap_or_default();
-            return Err(corrupt(format!("{steps} values, but the header says {wanted} in each")));
+            return Err(corrupt(format!(
+                "{}, but the header says {wanted} in each",
+                counted(steps, "value")
+            )));
         }
         for (d, dimension) in series.split(':').enumerate() {
             let found = dimension.split(',').count();
             if found != steps {
                 return Err(corrupt(format!(
-                    "dimension {d} has {found} values, dimension 0 has {steps}; lengths may differ between sequences only"
+                    "dimension {d} has {}, dimension 0 has {steps}; lengths may differ between sequences only",
+                    counted(found, "value")
                 )));
             }
         }

@@ -5,7 +5,7 @@
 //! `NAME_TRAIN` and `NAME_TEST`, beside each other.
 
 use std::fs::File;
-use std::io::{BufWriter, Seek, Write};
+use std::io::{BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use super::archive::io_error;
@@ -153,7 +153,17 @@ fn temporary(
 }
 
 fn npz(data: &Dataset, path: &Path, out: &mut Out) -> Result<(), DataError> {
-    let mut archive = Npz { zip: zip::ZipWriter::new(&mut out.file), path };
+    let mut sink = ZipSink { out: &mut out.file, at: 0, end: 0, error: None };
+    let written = archive(data, path, &mut sink);
+    // What the disk refused is the reason of whatever failed after it.
+    match sink.error {
+        Some(source) => Err(DataError::Io { path: path.into(), source }),
+        None => written,
+    }
+}
+
+fn archive(data: &Dataset, path: &Path, sink: &mut (impl Write + Seek)) -> Result<(), DataError> {
+    let mut archive = Npz { zip: zip::ZipWriter::new(sink), path };
     archive.part(&data.train, if data.test.is_some() { "_train" } else { "" })?;
     if let Some(test) = &data.test {
         archive.part(test, "_test")?;
@@ -166,6 +176,53 @@ fn npz(data: &Dataset, path: &Path, out: &mut Out) -> Result<(), DataError> {
     }
     archive.zip.finish().map_err(|e| zip_error(path, e))?;
     Ok(())
+}
+
+/// Where the bytes of a zip file go. It keeps the first error to itself and swallows everything after it:
+/// a `ZipWriter` that has seen an error prints another one when it is dropped.
+struct ZipSink<W> {
+    out: W,
+    at: u64,
+    end: u64,
+    error: Option<std::io::Error>,
+}
+
+impl<W: Write + Seek> Write for ZipSink<W> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let mut count = bytes.len();
+        if self.error.is_none() {
+            match self.out.write(bytes) {
+                Ok(written) => count = written,
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => return Err(error),
+                Err(error) => self.error = Some(error),
+            }
+        }
+        self.at += count as u64;
+        self.end = self.end.max(self.at);
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        if self.error.is_none() {
+            self.error = self.out.flush().err();
+        }
+        Ok(())
+    }
+}
+
+impl<W: Write + Seek> Seek for ZipSink<W> {
+    fn seek(&mut self, to: SeekFrom) -> std::io::Result<u64> {
+        let at = match to {
+            SeekFrom::Start(at) => Some(at),
+            SeekFrom::Current(by) => self.at.checked_add_signed(by),
+            SeekFrom::End(by) => self.end.checked_add_signed(by),
+        };
+        self.at = at.ok_or(std::io::ErrorKind::InvalidInput)?;
+        if self.error.is_none() {
+            self.error = self.out.seek(SeekFrom::Start(self.at)).err();
+        }
+        Ok(self.at)
+    }
 }
 
 fn zip_error(path: &Path, error: zip::result::ZipError) -> DataError {
@@ -333,4 +390,59 @@ fn ts(_: &Dataset, examples: &Examples, name: &str, out: &mut Out) -> Result<(),
 fn word(name: &str) -> String {
     let separates = |c: char| c.is_whitespace() || matches!(c, ':' | ',');
     name.split(separates).filter(|w| !w.is_empty()).collect::<Vec<_>>().join("_")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Sequences;
+
+    /// A disk with room for some bytes.
+    struct SmallDisk {
+        room: usize,
+        refusals: usize,
+    }
+
+    impl Write for SmallDisk {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            match self.room {
+                0 => {
+                    self.refusals += 1;
+                    Err(std::io::ErrorKind::StorageFull.into())
+                }
+                room => {
+                    self.room = room.saturating_sub(bytes.len());
+                    Ok(bytes.len().min(room))
+                }
+            }
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl Seek for SmallDisk {
+        fn seek(&mut self, _: SeekFrom) -> std::io::Result<u64> {
+            Ok(0)
+        }
+    }
+
+    #[test]
+    fn a_full_disk_is_asked_once_and_the_archive_ends_in_peace() {
+        let mut x = Sequences::new(1);
+        (0..9).for_each(|i| x.push(&[i as f32; 50]));
+        let y = Labels::Value { width: 1, values: vec![0.5; 9] };
+        let data = Dataset::new("example", Examples::new(x, y));
+        let mut whole = std::io::Cursor::new(Vec::new());
+        archive(&data, Path::new("a.npz"), &mut whole).unwrap();
+        let size = whole.into_inner().len();
+        for room in [0, 10, size / 2, size - 1] {
+            let mut disk = SmallDisk { room, refusals: 0 };
+            let mut sink = ZipSink { out: &mut disk, at: 0, end: 0, error: None };
+            archive(&data, Path::new("a.npz"), &mut sink).expect("the archive sees no error");
+            assert_eq!(sink.error.take().unwrap().kind(), std::io::ErrorKind::StorageFull, "{room}");
+            assert_eq!(disk.refusals, 1, "{room}");
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use fastgrnn_data::data::{self, Request};
 
-use crate::support::{at, csv, floats, has_note, load_npz, npy, write};
+use crate::support::{at, csv, floats, has_note, load_npz, npy, words, write};
 
 #[test]
 fn a_folders_features_are_those_that_all_files_share() {
@@ -88,4 +88,28 @@ fn a_zip_that_declares_too_much_is_refused_before_it_is_unpacked() {
     };
     assert!(load(99_999).contains("more than 99999 bytes"), "{}", load(99_999));
     assert!(load(100_000).contains("unpacking"), "{}", load(100_000));
+}
+
+#[test]
+fn arrays_of_other_names_come_with_the_line_that_renames_them() {
+    let arrays = [
+        ("data", floats("(2, 3, 1)", &[0.0; 6])),
+        ("labels", words(1, &["a", "b"])),
+        ("rate", floats("(1,)", &[50.0])),
+    ];
+    let error = load_npz(&arrays, &Request::default()).unwrap_err().to_string();
+    assert!(error.contains("found: data, labels, rate"), "{error}");
+    assert!(error.contains(r#"x=a["data"], y=a["labels"]"#), "{error}");
+}
+
+#[test]
+fn features_that_do_not_fit_come_with_advice_that_the_format_understands() {
+    let arrays = [
+        ("x_train", floats("(2, 1, 2)", &[0.0, 1.0, 2.0, 3.0])),
+        ("y_train", words(1, &["a", "b"])),
+        ("x_test", floats("(1, 1, 1)", &[0.0])),
+        ("y_test", words(1, &["a"])),
+    ];
+    let error = load_npz(&arrays, &Request::default()).unwrap_err().to_string();
+    assert!(error.contains("1 feature a step, but 2") && !error.contains("`drop`"), "{error}");
 }

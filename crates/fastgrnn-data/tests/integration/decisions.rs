@@ -316,6 +316,8 @@ fn nearly_as_many_classes_as_sequences_are_refused() {
     let request = Request::default().with_data(|data| data.labels = data::LabelKind::Class);
     let error = data::load_bytes("a.csv", format!("a,label\n{rows}").as_bytes(), &request).unwrap_err();
     assert!(matches!(error, DataError::TooManyClasses { classes: 3000, .. }), "{error}");
+    let error = error.to_string();
+    assert!(error.contains("2048 at most") && error.contains("is 'label' the right column"), "{error}");
 }
 
 #[test]

@@ -279,3 +279,22 @@ fn values_that_an_f32_cannot_tell_apart_are_named() {
     let found = data.findings.iter().find(|f| f.code == FindingCode::LostDigits).unwrap();
     assert!(found.message.contains("'pressure'") && !found.message.contains("'x'"), "{found}");
 }
+
+#[test]
+fn folds_that_are_small_or_lack_a_class_are_named() {
+    let mut train = noise(6, 10, 2, 1);
+    let Labels::Class { index, names } = &mut train.y else { panic!("classes") };
+    *names = ["a", "b", "c"].map(String::from).to_vec();
+    index.iter_mut().enumerate().for_each(|(i, class)| *class = i as u32 / 2);
+    let data = Dataset::new("noise", train);
+    let findings = doctor::examine_folds(&data, &[vec![0, 2], vec![1, 4], vec![3, 5]]);
+    assert_eq!(codes(&findings), [FindingCode::SmallFolds]);
+    let message = &findings[0].message;
+    assert!(message.contains("6 sequences in 3 folds, and 3 of the folds lack a class"), "{message}");
+    assert!(doctor::examine_folds(&data, &[]).is_empty());
+    let many = Dataset::new("noise", noise(80, 10, 2, 1));
+    let (even, odd) = (0..80).partition(|i| i / 2 % 2 == 0);
+    assert_eq!(codes(&doctor::examine_folds(&many, &[even, odd])), []);
+    let (first, second): (Vec<u32>, Vec<u32>) = (0..80).partition(|i| i % 2 == 0);
+    assert_eq!(codes(&doctor::examine_folds(&many, &[first, second])), [FindingCode::SmallFolds]);
+}

@@ -51,6 +51,21 @@ fn missing_files_are_named() {
     assert!(matches!(data::load_unlabelled(&path, &Request::default()), Err(DataError::Io { .. })));
 }
 
+#[cfg(unix)]
+#[test]
+fn standard_input_and_pipes_are_refused_before_anything_is_waited_for() {
+    let dir = tempfile::tempdir().unwrap();
+    let pipe = dir.path().join("pipe.csv");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    for source in ["-", "/dev/stdin", "/dev/fd/63", pipe.to_str().unwrap()] {
+        let loaded = data::load(&Request::new(source)).unwrap_err();
+        assert!(matches!(&loaded, DataError::NotAFile { file } if file == source), "{loaded}");
+        assert!(loaded.to_string().contains("save the data to a file first"), "{loaded}");
+        let unlabelled = data::load_unlabelled(Path::new(source), &Request::default()).unwrap_err();
+        assert!(matches!(unlabelled, DataError::NotAFile { .. }), "{unlabelled}");
+    }
+}
+
 #[test]
 fn empty_files_of_every_format_are_called_empty() {
     for name in ["a.csv", "a.ts", "a.npz", "a.npy", "a-images-idx3-ubyte"] {
@@ -219,8 +234,10 @@ fn labels_and_inputs_must_be_equally_many() {
 fn one_class_only_is_refused() {
     let error = fails("a.csv", b"a,label\n1,u\n2,u\n");
     assert!(matches!(&error, DataError::OneClass { class, .. } if class == "u"), "{error}");
+    assert!(error.to_string().contains("is 'label' the right column for labels?"), "{error}");
     let error = fails("a.ts", format!("{TS}1,2:a\n").as_bytes());
     assert!(matches!(error, DataError::OneClass { .. }), "{error}");
+    assert!(!error.to_string().contains("column"), "{error}");
 }
 
 #[test]
@@ -328,7 +345,7 @@ fn overlapping_windows_are_held_to_the_size_limit() {
 fn a_line_of_many_values_and_many_empty_dimensions_takes_no_more_memory_than_its_length() {
     let line = format!("{}:{}a\n", "1,".repeat(500_000) + "1", "1:".repeat(500_000));
     let error = fails("a.ts", format!("@classLabel true a b\n@data\n{line}").as_bytes());
-    assert!(error.to_string().contains("dimension 1 has 1 values"), "{error}");
+    assert!(error.to_string().contains("dimension 1 has 1 value"), "{error}");
 }
 
 #[test]

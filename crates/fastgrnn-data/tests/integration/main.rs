@@ -23,3 +23,4 @@ mod readers;
 mod sound;
 mod splits;
 mod support;
+mod watch;

@@ -39,7 +39,7 @@ fn a_sequence_without_any_value_of_a_column_is_named() {
     }
     assert_eq!(
         read(&text.replace("1,3,?", "1,3,1"), Missing::Drop).unwrap_err().to_string(),
-        "a.csv: every sequence has the class 'up'; a classifier needs at least two classes (is the label column the right one?)"
+        "a.csv: every sequence has the class 'up'; a classifier needs at least two classes (is 'label' the right column for labels? `label-col` names another)"
     );
 }
 
@@ -108,7 +108,7 @@ fn missing_values_of_a_ts_file_are_filled_in() {
     let request = Request::default().with_data(|d| d.missing = Missing::Interpolate);
     let data = data::load_bytes("a.ts", ts.as_bytes(), &request).unwrap();
     assert_eq!(data.train.x.get(0), [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
-    assert!(has_note(&data.notes, "1 values were missing"), "{:?}", data.notes);
+    assert!(has_note(&data.notes, "1 value was missing"), "{:?}", data.notes);
     let error = data::load_bytes("a.ts", ts.as_bytes(), &Request::default()).unwrap_err().to_string();
     assert!(error.contains("`missing`") && !error.contains("`drop`"), "{error}");
 }

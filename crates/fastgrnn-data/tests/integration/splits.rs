@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use fastgrnn_data::data::{self, Request, SplitBy, TestSplitBy};
 
-use crate::support::{classes, csv, floats, has_note, load_npz, words};
+use crate::support::{classes, csv, floats, has_note, load_npz, words, write};
 
 /// One recording of 30 segments of 60 rows with two labels.
 fn recording() -> String {
@@ -107,4 +107,59 @@ fn a_test_part_that_cannot_be_split_off_says_why() {
     let error = data::load_bytes("a.csv", b"1\n", &request).unwrap_err().to_string();
     assert!(error.contains("needs `test-split`"), "{error}");
     assert!(csv("x0,x1,label\n1,2,a\n3,4,b\n").unwrap().test.is_none());
+}
+
+/// A folder with one long recording of each of three classes.
+fn one_file_a_class(change: impl FnOnce(&mut data::DataConfig)) -> data::Dataset {
+    let dir = tempfile::tempdir().unwrap();
+    for (k, class) in ["idle", "run", "walk"].iter().enumerate() {
+        let row = |i: usize| format!("{},{}\n", (i as f32 * 0.1).sin(), i % (k + 3));
+        let rows: String = (0..600).map(row).collect();
+        write(dir.path(), &format!("{class}/long.csv"), format!("x,y\n{rows}"));
+    }
+    let request = windows(change);
+    data::load(&Request { source: dir.path().to_str().unwrap().into(), ..request }).unwrap()
+}
+
+#[test]
+fn one_long_file_a_class_is_split_into_blocks_of_time() {
+    let data = one_file_a_class(|_| ());
+    assert!(has_note(&data.notes, "a class is in one recording only"), "{:?}", data.notes);
+    for by in [SplitBy::Group, SplitBy::Stratified] {
+        let (train, validation) = data.split(by, 0.2, 3).unwrap();
+        let (span, recording) = (data.train.span.as_ref().unwrap(), data.train.recording.as_ref().unwrap());
+        for &t in &train {
+            for &v in validation.iter().filter(|&&v| recording[v as usize] == recording[t as usize]) {
+                assert!(span[t as usize][0].abs_diff(span[v as usize][0]) >= 20, "{t} {v}");
+            }
+        }
+        for part in [&train, &validation] {
+            let names: BTreeSet<&str> = part.iter().map(|&i| classes(&data.train)[i as usize]).collect();
+            assert_eq!(names.len(), 3);
+        }
+    }
+    let data = one_file_a_class(|d| d.test_split = Some(0.2));
+    assert!(has_note(&data.notes, "split off by time"), "{:?}", data.notes);
+    let names: BTreeSet<&str> = classes(data.test.as_ref().unwrap()).into_iter().collect();
+    assert_eq!(names.len(), 3);
+    assert!(!data.split(SplitBy::Group, 0.2, 0).unwrap().1.is_empty());
+}
+
+#[test]
+fn recordings_stay_whole_where_every_class_has_two_and_so_do_named_groups() {
+    let rows = |group: &str, label: &str, from: usize| -> String {
+        (from..from + 200).map(|i| format!("{group},{},{label}\n", (i * i % 17) as f32)).collect()
+    };
+    // A class of one recording, beside one of two.
+    let text = |groups: [&str; 3]| {
+        let [a, b, c] = groups;
+        format!("subject,x,label\n{}{}{}", rows(a, "u", 0), rows(b, "v", 7), rows(c, "u", 3))
+    };
+    let data = data::load_bytes("a.csv", text(["S1", "S2", "S3"]).as_bytes(), &windows(|_| ())).unwrap();
+    assert!(has_note(&data.notes, "a class is in one recording only"), "{:?}", data.notes);
+    // Each person has several recordings, and nobody is divided.
+    let text = text(["S1", "S2", "S1"]);
+    let data = data::load_bytes("a.csv", text.as_bytes(), &windows(|_| ())).unwrap();
+    assert!(!has_note(&data.notes, "a class is in one recording only"), "{:?}", data.notes);
+    assert!(data.split(SplitBy::Group, 0.3, 0).unwrap_err().to_string().contains("lose a class"));
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use super::super::speech::{Background, Pick};
-use super::super::{DataError, Watch};
+use super::super::{DataError, ReadUnit, Watch};
 use super::cut::to_length;
 use super::job::Job;
 use super::vary::Vary;
@@ -77,7 +77,7 @@ impl Extract<'_> {
                 take(job, features)?;
             }
             done += batch.len();
-            self.watch.inspect(|watch| watch.tell(done, jobs.len()));
+            self.watch.inspect(|watch| watch.tell(ReadUnit::Recordings, done as u64, jobs.len() as u64));
         }
         Ok(())
     }

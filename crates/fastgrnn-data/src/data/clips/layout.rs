@@ -80,6 +80,12 @@ impl Layout {
         skipped.sort();
         let (noise, names): (Vec<String>, Vec<String>) =
             names.into_iter().partition(|name| name.split('/').rev().nth(1) == Some(NOISE));
+        // Names in messages and lists are text; such a file could not be opened by it.
+        let is_lost = |name: &&String| name.contains('\u{fffd}') && !path.join(name.as_str()).exists();
+        if let Some(lost) = names.iter().chain(&noise).find(is_lost) {
+            let problem = format!("the name of '{lost}' is not valid UTF-8; rename the file or its folder");
+            return Err(DataError::Unsupported { file: file_name(path), problem });
+        }
         if purpose == Purpose::Unlabelled {
             let plain =
                 |name: String| File { key: name.clone(), word: String::new(), name, part: None, group: None };

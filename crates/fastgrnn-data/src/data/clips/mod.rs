@@ -30,7 +30,7 @@ pub use vary::Vary;
 use super::archive::file_name;
 use super::manifest::Listing;
 use super::name_pattern::Patterns;
-use super::names::listed;
+use super::names::{counted, listed};
 use super::part::Part;
 use super::part::RawLabels;
 use super::parts::{Parts, Purpose};
@@ -265,7 +265,7 @@ impl Reader<'_> {
             return Err(DataError::Empty { file: file_name(self.path), hint });
         }
         let notes = &mut built.part.notes;
-        notes.push(format!("left out {} recordings that cannot be read:", bad.len()));
+        notes.push(format!("left out {} that cannot be read:", counted(bad.len(), "recording")));
         notes.extend(bad.iter().take(LISTED).map(|error| format!("  {error}")));
         if bad.len() > LISTED {
             notes.push(format!("  … and {} more", bad.len() - LISTED));

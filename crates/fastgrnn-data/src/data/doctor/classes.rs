@@ -1,6 +1,6 @@
 //! Classes that are rare or absent in a part.
 
-use super::super::names::listed;
+use super::super::names::{counted, listed};
 use super::super::{Dataset, Examples, Finding, FindingCode, Labels};
 
 /// A class with fewer sequences than this in a part is rare there.
@@ -46,6 +46,34 @@ pub fn examine_parts(data: &Dataset, train: &[u32], validation: &[u32]) -> Vec<F
     findings
 }
 
+/// Looks at the folds of a cross-validation: indices into the training examples of `data`.
+pub fn examine_folds(data: &Dataset, folds: &[Vec<u32>]) -> Vec<Finding> {
+    let all = counts(&data.train, None);
+    let lacks_class = |fold: &&Vec<u32>| {
+        let own = counts(&data.train, Some(fold));
+        own.iter().zip(&all).any(|((_, n), (_, all))| *n == 0 && *all > 0)
+    };
+    let lacking = folds.iter().filter(lacks_class).count();
+    let n: usize = folds.iter().map(Vec::len).sum();
+    if folds.is_empty() || (lacking == 0 && n >= SMALL) {
+        return Vec::new();
+    }
+    let lack = match lacking {
+        0 => String::new(),
+        1 => ", and 1 fold lacks a class".into(),
+        _ => format!(", and {lacking} of the folds lack a class"),
+    };
+    vec![Finding::warning(
+        FindingCode::SmallFolds,
+        format!(
+            "cross-validation scores {} in {}{lack}: the scores say little",
+            counted(n, "sequence"),
+            counted(folds.len(), "fold")
+        ),
+        "collect more sequences of every class",
+    )]
+}
+
 /// A part on which a model is measured.
 fn part(name: &str, examples: &Examples, indices: Option<&[u32]>) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -53,7 +81,7 @@ fn part(name: &str, examples: &Examples, indices: Option<&[u32]>) -> Vec<Finding
     if n < SMALL {
         findings.push(Finding::warning(
             FindingCode::SmallPart,
-            format!("the {name} part has {n} sequences: its scores say little"),
+            format!("the {name} part has {}: its scores say little", counted(n, "sequence")),
             "collect more data, or use cross-validation (`cv`)",
         ));
     }

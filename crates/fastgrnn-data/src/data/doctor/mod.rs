@@ -18,7 +18,7 @@ mod shape;
 pub(crate) mod times;
 pub(crate) mod trend;
 
-pub use classes::examine_parts;
+pub use classes::{examine_folds, examine_parts};
 
 use super::{DataError, Dataset, Finding, FindingCode, Severity};
 use fastgrnn_core::settings::Choice;

@@ -137,6 +137,7 @@ impl Config {
         if let (Ok((train, val)), CrossValidation::Off) = (self.split(data), self.preparation.cv) {
             findings.extend(doctor::examine_parts(data, &train, &val));
         }
+        findings.extend(doctor::examine_folds(data, &self.folds(data).unwrap_or_default()));
         findings
     }
 
