@@ -106,9 +106,9 @@ impl ShownReading {
             bar.set_prefix("reading");
             bar
         });
+        bar.set_message(reading_text(progress));
         bar.set_length(progress.all);
         bar.set_position(progress.done);
-        bar.set_message(reading_text(progress));
         None
     }
 }

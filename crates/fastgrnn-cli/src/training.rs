@@ -90,13 +90,14 @@ fn with_absolute_paths(recipe: &Recipe) -> Recipe {
             r.source.dataset = Some(path.to_owned());
         }
         r.source.test = r.source.test.as_ref().map(absolute);
-        // A manifest that is not in the folder of the data is found from the folder of the command.
+        // A manifest is named by its path in the data, or by that of a file elsewhere.
         let data = r.source.dataset.as_ref().map(PathBuf::from).unwrap_or_default();
-        if let Some(manifest) = &r.data.manifest
+        if let Some(manifest) = r.data.manifest.as_ref().filter(|manifest| !data.join(manifest).is_file())
             && manifest.is_file()
-            && !data.join(manifest).is_file()
         {
-            r.data.manifest = Some(absolute(manifest));
+            let manifest = absolute(manifest);
+            let inside = manifest.strip_prefix(&data).ok().map(Path::to_path_buf);
+            r.data.manifest = Some(inside.unwrap_or(manifest));
         }
         r.data.data_dir = r.data.data_dir.as_ref().map(absolute);
         r.training.teacher = r.training.teacher.as_ref().map(absolute);

@@ -81,6 +81,10 @@ impl Listing {
                 Manifest::read(&name, Some(&name), &bytes, tree, request).map(Self::Read)
             }
             (None, false) => Ok(recognised(tree).map_or(Self::None, Self::Unused)),
+            // Other data than that of the training may be laid out otherwise.
+            (None, true) if request.inherited.manifest && (path.is_relative() || !path.is_file()) => {
+                Ok(recognised(tree).map_or(Self::None, Self::Unused))
+            }
             (None, true) if path.is_file() => {
                 let mut file = Tree::open(path, request.data.size_limit)?;
                 if file.files.len() != 1 {
@@ -88,10 +92,6 @@ impl Listing {
                 }
                 let bytes = file.read(0)?;
                 Manifest::read(&file.name, None, &bytes, tree, request).map(Self::Read)
-            }
-            // Other data than that of the training may be laid out otherwise.
-            (None, true) if request.inherited.manifest => {
-                Ok(recognised(tree).map_or(Self::None, Self::Unused))
             }
             (None, true) => Err(not_there(tree, path)),
         }

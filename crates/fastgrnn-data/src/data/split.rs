@@ -86,6 +86,9 @@ pub(super) fn in_blocks(
     else {
         return None;
     };
+    if is_one(recording) {
+        return None;
+    }
     let groups = examples.group.as_ref().filter(|group| by == SplitBy::Group && !is_one(group));
     if groups.is_some_and(|group| numbered(group) != numbered(recording)) {
         return None;

@@ -88,6 +88,8 @@ struct Timeline {
     start: Vec<u64>,
     /// Class of each, by place.
     class: Vec<u32>,
+    /// The windows in ascending order, as parts are, with their classes.
+    class_of: Vec<(u32, u32)>,
     classes: usize,
     /// Steps of a window.
     window: u64,
@@ -99,16 +101,17 @@ impl Timeline {
         // Without times, sequences are in order and touch.
         let span = |i: u32| examples.span.as_ref().map_or([i, i + 1], |span| span[i as usize]);
         order.sort_by_key(|&i| span(i));
-        let class = match &examples.y {
-            Labels::Class { index, .. } => order.iter().map(|&i| index[i as usize]).collect(),
-            _ => vec![0; order.len()],
+        let class_at = |&i: &u32| match &examples.y {
+            Labels::Class { index, .. } => index[i as usize],
+            _ => 0,
         };
         let steps = |&i: &u32| u64::from(span(i)[1] - span(i)[0]);
         Self {
             start: order.iter().map(|&i| u64::from(span(i)[0])).collect(),
             window: order.iter().map(steps).max().unwrap_or(1),
+            class: order.iter().map(class_at).collect(),
+            class_of: windows.iter().map(|i| (*i, class_at(i))).collect(),
             order,
-            class,
             classes: examples.classes().max(1),
         }
     }
@@ -190,10 +193,10 @@ impl Timeline {
     /// How many classes that there are `part` lacks.
     fn lost(&self, part: &[u32]) -> usize {
         let (mut has, mut there) = (vec![false; self.classes], vec![false; self.classes]);
-        for (i, &class) in self.order.iter().zip(&self.class) {
+        let mut part = part.iter().peekable();
+        for &(i, class) in &self.class_of {
             there[class as usize] = true;
-            // Parts are ascending.
-            has[class as usize] |= part.binary_search(i).is_ok();
+            has[class as usize] |= part.next_if(|&&own| own == i).is_some();
         }
         there.iter().zip(has).filter(|(there, has)| **there && !has).count()
     }

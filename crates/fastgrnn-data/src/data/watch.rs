@@ -6,6 +6,9 @@ use std::sync::Arc;
 /// Bytes between two calls about bytes.
 pub(crate) const BYTES_BETWEEN: u64 = 4 << 20;
 
+/// Bytes of one read.
+const READ_AT_ONCE: usize = 1 << 20;
+
 /// What is counted while data is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadUnit {
@@ -88,7 +91,9 @@ impl<'a, R: Read + Seek> WatchedFile<'a, R> {
 
 impl<R: Read> Read for WatchedFile<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let n = self.file.read(buffer)?;
+        // A vector that is read into is zeroed in pieces as large as the reads it sees.
+        let most = buffer.len().min(READ_AT_ONCE);
+        let n = self.file.read(&mut buffer[..most])?;
         self.done += n as u64;
         if self.done - self.told >= BYTES_BETWEEN {
             self.told = self.done;

@@ -43,7 +43,7 @@ pub enum ConfigError {
     },
     /// Only one class.
     #[error(
-        "every training sequence of {dataset} has the class '{class}'; a classifier needs at least two (is the label column the right one?)"
+        "every training sequence of {dataset} has the class '{class}'; a classifier needs at least two classes"
     )]
     OneClass {
         /// The data set.
@@ -104,7 +104,7 @@ pub enum ConfigError {
     },
     /// A network beyond what a model file holds.
     #[error(
-        "a network of {input} features, {outputs} outputs and {params} parameters is too large; \
+        "a network with {params} parameters (features a step: {input}, outputs: {outputs}) is too large; \
          use a smaller `hidden` or ranks, or `timesteps` to put fewer values into a step"
     )]
     TooLarge {
