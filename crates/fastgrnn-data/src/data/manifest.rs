@@ -238,13 +238,11 @@ impl<'a> KnownFiles<'a> {
             return Ok(Some(self.names[i]));
         }
         let Some(end) = inside_of("", written).map(|end| plain_name(&end)) else { return Ok(None) };
-        for found in [self.ends.get(end.as_str()), self.stems.get(end.as_str())].into_iter().flatten() {
-            match &found[..] {
-                [only] => return Ok(Some(self.names[*only])),
-                several => return Err(several.iter().map(|&i| self.names[i].to_string()).collect()),
-            }
+        match self.ends.get(end.as_str()).or_else(|| self.stems.get(end.as_str())).map(Vec::as_slice) {
+            Some([only]) => Ok(Some(self.names[*only])),
+            Some(several) => Err(several.iter().map(|&i| self.names[i].to_string()).collect()),
+            None => Ok(None),
         }
-        Ok(None)
     }
 }
 
