@@ -72,16 +72,17 @@ pub fn count(value: u64) -> String {
 ///
 /// ```
 /// use fastgrnn_core::format::quantity;
-/// assert_eq!(quantity(1, "group"), "1 group");
+/// assert_eq!((quantity(1, "group"), quantity(2, "entry")), ("1 group".into(), "2 entries".into()));
 /// assert_eq!((quantity(1_200, "sequence"), quantity(0, "class")), ("1,200 sequences".into(), "0 classes".into()));
 /// ```
 pub fn quantity(n: u64, noun: &str) -> String {
-    let ending = match (n, noun.ends_with('s')) {
-        (1, _) => "",
-        (_, true) => "es",
-        (_, false) => "s",
+    let (stem, ending) = match noun.strip_suffix('y') {
+        _ if n == 1 => (noun, ""),
+        Some(stem) => (stem, "ies"),
+        None if noun.ends_with('s') => (noun, "es"),
+        None => (noun, "s"),
     };
-    format!("{} {noun}{ending}", count(n))
+    format!("{} {stem}{ending}", count(n))
 }
 
 /// Bytes, and from 1 KiB on also in KiB.

@@ -92,7 +92,7 @@ impl<'a> TableText<'a> {
         let (bytes, comments) = without_comments(bytes, has_comments);
         if comments > 0 {
             let were = if comments == 1 { "was" } else { "were" };
-            notes.push(format!("{} {were} skipped", counted(comments, "comment line")));
+            notes.push(format!("{} {were} skipped", quantity(comments as u64, "comment line")));
         }
         if separator == b' ' {
             notes.push("columns were taken to be separated by blanks; see `delimiter`".into());

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::names::counted;
+use fastgrnn_core::format::quantity;
 
 /// Why data could not be read, split, normalised or written.
 ///
@@ -171,7 +171,7 @@ pub enum DataError {
     },
     /// A row with more or fewer columns than the others.
     #[error(
-        "{file}, line {line}: expected {}, found {found}; every row needs the same number", counted(*expected, "column")
+        "{file}, line {line}: expected {}, found {found}; every row needs the same number", quantity(*expected as u64, "column")
     )]
     Ragged {
         /// The file.
@@ -289,7 +289,7 @@ pub enum DataError {
     },
     /// Training and test data that do not fit together.
     #[error(
-        "{file}: {} a step, but {expected} in {other}; {}", counted(*found, "feature"), same_features(*is_table)
+        "{file}: {} a step, but {expected} in {other}; {}", quantity(*found as u64, "feature"), same_features(*is_table)
     )]
     DimMismatch {
         /// The file that differs.
@@ -317,7 +317,7 @@ pub enum DataError {
     },
     /// More classes than can be meant.
     #[error(
-        "{file}: {classes} classes among {} (such as '{example}'), but there may be {limit}{}; `labels = value` takes numbers as values", counted(*n, "sequence"), right_column(column.as_deref())
+        "{file}: {classes} classes among {} (such as '{example}'), but there may be {limit}{}; `labels = value` takes numbers as values", quantity(*n as u64, "sequence"), right_column(column.as_deref())
     )]
     TooManyClasses {
         /// The file.

@@ -7,9 +7,10 @@
 
 use std::collections::HashMap;
 
-use super::names::{counted, listed, number_text};
+use super::names::{listed, number_text};
 use super::part::{Part, RawLabels};
 use super::{DataError, LabelKind, Labels};
+use fastgrnn_core::format::quantity;
 
 /// Integer labels are classes up to this many distinct ones, however few the sequences.
 const FEW_CLASSES: usize = 10;
@@ -167,7 +168,7 @@ pub(crate) fn labels_like(
                     file: test.file.clone(),
                     problem: format!(
                         "{} a sequence, but {width} in {train_file}",
-                        counted(found, "target value")
+                        quantity(found as u64, "target value")
                     ),
                 });
             }

@@ -5,7 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use super::names::{counted, listed};
+use super::names::listed;
+use fastgrnn_core::format::quantity;
 
 fastgrnn_core::choice! {
     /// What to do with values that are missing.
@@ -100,7 +101,7 @@ pub(crate) fn note(counts: &BTreeMap<String, usize>, missing: Missing) -> Option
         Missing::Interpolate => "missing and interpolated",
     };
     let were = if all == 1 { "was" } else { "were" };
-    (all > 0).then(|| format!("{} {were} {what} ({})", counted(all, "value"), listed(&each)))
+    (all > 0).then(|| format!("{} {were} {what} ({})", quantity(all as u64, "value"), listed(&each)))
 }
 
 #[cfg(test)]

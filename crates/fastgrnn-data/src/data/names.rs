@@ -12,16 +12,6 @@ pub(crate) fn listed(names: &[String]) -> String {
     }
 }
 
-/// How many there are of a thing: `1 value`, `3 values`.
-pub(crate) fn counted(count: usize, noun: &str) -> String {
-    match (count, noun.strip_suffix("y")) {
-        (1, _) => format!("1 {noun}"),
-        (_, Some(stem)) => format!("{count} {stem}ies"),
-        (_, None) if noun.ends_with("ss") => format!("{count} {noun}es"),
-        _ => format!("{count} {noun}s"),
-    }
-}
-
 /// A number as a name: 1.0 is `1`, and -0.0 is `0`.
 pub(crate) fn number_text(value: f64) -> String {
     (value + 0.0).to_string()

@@ -14,11 +14,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::array::Array;
 use super::labels::find_class;
 use super::missing;
-use super::names::{counted, listed, number_text, numbered};
+use super::names::{listed, number_text, numbered};
 use super::part::Part;
 use super::part::RawLabels;
 use super::parts::Parts;
 use super::{DataError, Missing, Sequences, npy};
+use fastgrnn_core::format::quantity;
 
 /// What may follow the name of an array of the validation part.
 const VALIDATION: [&str; 3] = ["_val", "_valid", "_validation"];
@@ -164,8 +165,8 @@ impl Arrays {
             place: format!("{what}{suffix}"),
             problem: format!(
                 "{} for the {} of x{suffix}",
-                counted(found.unwrap_or(1), "entry"),
-                counted(expected, "sequence")
+                quantity(found.unwrap_or(1) as u64, "entry"),
+                quantity(expected as u64, "sequence")
             ),
         })
     }

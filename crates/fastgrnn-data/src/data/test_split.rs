@@ -1,10 +1,10 @@
 //! Splitting a test part off data that has none.
 
-use super::names::counted;
 use super::split::{in_blocks, validation_split};
 use super::split_problem::SplitProblem;
 use super::time_blocks::{self, RecordingBlocks};
 use super::{DataError, Dataset, Examples, SplitBy};
+use fastgrnn_core::format::quantity;
 use fastgrnn_core::rng::{Rng, stream};
 
 fastgrnn_core::choice! {
@@ -66,7 +66,7 @@ pub(super) fn split_off(
     );
     if left_out > 0 {
         let were = if left_out == 1 { "was" } else { "were" };
-        note += &format!("; {} near it {were} left out", counted(left_out, "window"));
+        note += &format!("; {} near it {were} left out", quantity(left_out as u64, "window"));
     }
     data.notes.push(note);
     data.test = Some(data.train.select(&test));

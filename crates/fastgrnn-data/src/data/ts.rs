@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 
 use super::labels::find_class;
 use super::missing::{self, fill};
-use super::names::counted;
 use super::part::Part;
 use super::part::RawLabels;
 use super::{DataError, LabelKind, Missing, Sequences};
+use fastgrnn_core::format::quantity;
 
 #[derive(Default)]
 struct TsHeader {
@@ -162,7 +162,7 @@ impl TsRows<'_> {
         let expected = if self.header.univariate { Some(1) } else { expected };
         if expected.is_some_and(|expected| expected != dim) {
             let expected = expected.unwrap_or_default();
-            return Err(corrupt(format!("{}, expected {expected}", counted(dim, "dimension"))));
+            return Err(corrupt(format!("{}, expected {expected}", quantity(dim as u64, "dimension"))));
         }
         let steps = series.split(':').next().map_or(0, |first| first.split(',').count());
         let wanted = match (&self.x, self.header.equal_length, self.header.series_length) {
@@ -174,7 +174,7 @@ impl TsRows<'_> {
             let wanted = wanted.unwrap_or_default();
             return Err(corrupt(format!(
                 "{}, but the header says {wanted} in each",
-                counted(steps, "value")
+                quantity(steps as u64, "value")
             )));
         }
         for (d, dimension) in series.split(':').enumerate() {
@@ -182,7 +182,7 @@ impl TsRows<'_> {
             if found != steps {
                 return Err(corrupt(format!(
                     "dimension {d} has {}, dimension 0 has {steps}; lengths may differ between sequences only",
-                    counted(found, "value")
+                    quantity(found as u64, "value")
                 )));
             }
         }

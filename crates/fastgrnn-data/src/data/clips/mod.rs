@@ -30,7 +30,7 @@ pub use vary::Vary;
 use super::archive::file_name;
 use super::manifest::Listing;
 use super::name_pattern::Patterns;
-use super::names::{counted, listed};
+use super::names::listed;
 use super::part::Part;
 use super::part::RawLabels;
 use super::parts::{Parts, Purpose};
@@ -39,6 +39,7 @@ use super::speech::{Background, Clip, Pick, Set, Split, choose};
 use super::{DataError, LabelKind, Request, Sequences};
 use crate::audio::AudioError;
 use crate::features::Spec;
+use fastgrnn_core::format::quantity;
 use layout::Layout;
 
 /// Bad files that are listed one by one.
@@ -265,7 +266,7 @@ impl Reader<'_> {
             return Err(DataError::Empty { file: file_name(self.path), hint });
         }
         let notes = &mut built.part.notes;
-        notes.push(format!("left out {} that cannot be read:", counted(bad.len(), "recording")));
+        notes.push(format!("left out {} that cannot be read:", quantity(bad.len() as u64, "recording")));
         notes.extend(bad.iter().take(LISTED).map(|error| format!("  {error}")));
         if bad.len() > LISTED {
             notes.push(format!("  … and {} more", bad.len() - LISTED));

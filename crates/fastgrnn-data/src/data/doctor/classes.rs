@@ -1,7 +1,8 @@
 //! Classes that are rare or absent in a part.
 
-use super::super::names::{counted, listed};
+use super::super::names::listed;
 use super::super::{Dataset, Examples, Finding, FindingCode, Labels};
+use fastgrnn_core::format::quantity;
 
 /// A class with fewer sequences than this in a part is rare there.
 const RARE: usize = 5;
@@ -67,8 +68,8 @@ pub fn examine_folds(data: &Dataset, folds: &[Vec<u32>]) -> Vec<Finding> {
         FindingCode::SmallFolds,
         format!(
             "cross-validation scores {} in {}{lack}: the scores say little",
-            counted(n, "sequence"),
-            counted(folds.len(), "fold")
+            quantity(n as u64, "sequence"),
+            quantity(folds.len() as u64, "fold")
         ),
         "collect more sequences of every class",
     )]
@@ -81,7 +82,7 @@ fn part(name: &str, examples: &Examples, indices: Option<&[u32]>) -> Vec<Finding
     if n < SMALL {
         findings.push(Finding::warning(
             FindingCode::SmallPart,
-            format!("the {name} part has {}: its scores say little", counted(n, "sequence")),
+            format!("the {name} part has {}: its scores say little", quantity(n as u64, "sequence")),
             "collect more data, or use cross-validation (`cv`)",
         ));
     }
