@@ -29,9 +29,8 @@ from torch import Tensor, nn
 torch.set_flush_denormal(True)
 torch.set_num_threads(int(sys.argv[1]))
 
-# Compiling unrolls the loop. A longer sequence is therefore compiled in chunks of about this many steps.
-WHOLE_LOOP = 162
-CHUNK = 50
+# Compiling unrolls the loop. A longer sequence is therefore compiled in chunks of at most this many steps.
+LONGEST_LOOP = 196
 
 
 def fastgrnn_loop(h: Tensor, c: Tensor, wx: Tensor, u: List[Tensor], extra: List[Tensor]) -> Tuple[Tensor, Tensor]:
@@ -77,8 +76,7 @@ class Loop(nn.Module):
         self.b, self.b_h = nn.Parameter(torch.ones(blocks * h)), nn.Parameter(torch.ones(blocks * h))
         self.zeta, self.nu = nn.Parameter(torch.tensor([1.0])), nn.Parameter(torch.tensor([-4.0]))
         self.head = nn.Linear(h, classes)
-        chunks = 1 if t <= WHOLE_LOOP else -(-t // CHUNK)
-        self.chunk = -(-t // chunks)
+        self.chunk = -(-t // -(-t // LONGEST_LOOP))
 
     def forward(self, x):
         w, u = list(self.w), list(self.u)
