@@ -43,7 +43,9 @@ impl Console {
 
     /// Whether progress may redraw lines.
     pub fn is_live(&self) -> bool {
-        !self.quiet && io::stderr().is_terminal()
+        // A dumb terminal cannot move its cursor.
+        let is_dumb = std::env::var_os("TERM").is_some_and(|name| name == "dumb");
+        !self.quiet && io::stderr().is_terminal() && !is_dumb
     }
 }
 
