@@ -10,10 +10,8 @@ pub enum Kind {
     /// Observed in this run.
     #[default]
     Measured,
-    /// Computed from measured numbers.
+    /// Computed from measured numbers or from the shape of the network.
     Derived,
-    /// Follows from sizes alone; no run needed.
-    Analytic,
 }
 
 impl Kind {
@@ -22,7 +20,6 @@ impl Kind {
         match self {
             Self::Measured => "measured",
             Self::Derived => "derived",
-            Self::Analytic => "analytic",
         }
     }
 }

@@ -23,7 +23,7 @@ fn sample() -> RunReport {
         subtitle: "2 seeds".into(),
         figures: vec![
             Figure::new("test accuracy", 0.9681, Unit::Fraction, Kind::Measured).with_sd(Some(0.0042)),
-            Figure::new("model", 5736.0, Unit::Bytes, Kind::Analytic),
+            Figure::new("model", 5736.0, Unit::Bytes, Kind::Derived),
         ],
         seeds: vec![
             SeedRow { seed: 0, test_accuracy: Some(0.97), chosen: true, ..SeedRow::default() },
@@ -137,7 +137,7 @@ fn text_from_data_is_escaped_wherever_it_lands() {
 fn figures_carry_their_deviation_and_their_kind() {
     let page = sample().html();
     assert!(page.replace('\u{a0}', " ").contains("96.81 ± 0.42 %") && page.contains("measured"));
-    assert!(page.replace('\u{a0}', " ").contains("5,736 B (5.6 KiB)") && page.contains("analytic"));
+    assert!(page.replace('\u{a0}', " ").contains("5,736 B (5.6 KiB)") && page.contains("derived"));
 }
 
 #[test]

@@ -166,12 +166,12 @@ fn figures(summary: &Summary, config: &Config, model: &AnyModel, boards: &[Board
     if summary.seeds.len() > 1 {
         delivered(&summary.delivered, &mut figures);
     }
-    figures.push(Figure::new("parameters", summary.params as f64, Unit::Count, Kind::Analytic));
-    let size = match model {
-        AnyModel::Float(_) => "model size, f32",
-        AnyModel::Integer(_) => "device image, integers only",
+    figures.push(Figure::new("parameters", summary.params as f64, Unit::Count, Kind::Derived));
+    let (size, kind) = match model {
+        AnyModel::Float(_) => ("model size, f32", Kind::Derived),
+        AnyModel::Integer(_) => ("device image, integers only", Kind::Measured),
     };
-    figures.push(Figure::new(size, model.sizes().total as f64, Unit::Bytes, Kind::Analytic));
+    figures.push(Figure::new(size, model.sizes().total as f64, Unit::Bytes, kind));
     if let AnyModel::Integer(_) = model {
         let board = config.limits.fit.or(config.limits.board).unwrap_or(USUAL_BOARD);
         if let Some(row) = boards.iter().find(|row| row.board == board.id()) {
