@@ -94,8 +94,8 @@ impl Variant {
         Mode::ALL.into_iter().flat_map(of).filter(Self::is_offered).collect()
     }
 
-    /// Whether torch offers it, and it is worth the minutes that compiling takes: choosing among kernels
-    /// for matrix products is left to the FastGRNN that computes the fewest of them.
+    /// Whether torch offers it and it is measured. Tuning takes minutes more than compiling, so only the
+    /// FastGRNN with one product for each time step is tuned.
     fn is_offered(&self) -> bool {
         match self.mode {
             Mode::Module => self.cell != CellKind::FastGrnn,

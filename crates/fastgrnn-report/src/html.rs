@@ -24,7 +24,8 @@ pub fn document(title: &str, subtitle: &str, version: &str, body: impl FnOnce(&m
     let _ = write!(
         out,
         "<footer><p><b>measured</b>: observed in this run. <b>derived</b>: computed from measured numbers or from \
-         the shape of the network. <b>modelled</b>: computed with a model of the board. A ± is the standard deviation over seeds.</p>\
+         the shape of the network. <b>modelled</b>: computed with a model of the board. A ± is the standard \
+         deviation over seeds.</p>\
          <p>fastgrnn {}. This page is complete in itself: it loads nothing.</p></footer>\n\
          </main>\n</body>\n</html>\n",
         escape(version)

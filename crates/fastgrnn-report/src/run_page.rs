@@ -1,7 +1,7 @@
 //! The page of a training run: sections in the order a reader asks for them.
 
 use super::html::{document, figures, open_table, text_section};
-use super::run::{PREDICTED_FILES, RunReport, SeedRow};
+use super::run::{PREDICTED_FILES, Plot, RunReport, SeedRow};
 use super::svg::escape;
 use fastgrnn_core::format::{bytes, count, duration, fraction, number};
 use std::fmt::Write as _;
@@ -15,13 +15,16 @@ const TEST_F1: &str = "test macro F1";
 impl RunReport {
     /// The whole page.
     pub fn html(&self) -> String {
+        let plots = self.plots();
         document(&self.title, &self.subtitle, &self.version, |out| {
             figures(out, &self.figures);
             notes(out, self);
-            curves(out, self);
+            let hint = "One line for each training; the ring marks the epoch that was kept.";
+            plot_section(out, &plots, &["loss.svg", "accuracy.svg"], "Training", "plots curves", hint);
             seeds(out, self);
             confusion(out, self);
-            predicted(out, self);
+            let hint = "One point for each sequence; on the dashed line both are equal.";
+            plot_section(out, &plots, &PREDICTED_FILES, "Predicted against true", "plots", hint);
             self.mistakes.iter().for_each(|section| section.write(out, &self.shown));
             self.data.iter().for_each(|section| section.write(out));
             self.examples.iter().for_each(|section| section.write(out, &self.shown));
@@ -44,19 +47,17 @@ fn notes(out: &mut String, report: &RunReport) {
     out.push_str("</ul></section>\n");
 }
 
-fn curves(out: &mut String, report: &RunReport) {
-    let plots: Vec<_> =
-        report.plots().into_iter().filter(|p| ["loss.svg", "accuracy.svg"].contains(&p.name)).collect();
-    if plots.is_empty() {
+/// A section with the plots of these names, if there are any.
+fn plot_section(out: &mut String, plots: &[Plot], names: &[&str], title: &str, class: &str, hint: &str) {
+    let shown: Vec<&Plot> = plots.iter().filter(|plot| names.contains(&plot.name)).collect();
+    if shown.is_empty() {
         return;
     }
-    out.push_str("<section><h2>Training</h2>\n<div class=\"plots curves\">\n");
-    for plot in plots {
+    let _ = writeln!(out, "<section><h2>{title}</h2>\n<div class=\"{class}\">");
+    for plot in shown {
         let _ = writeln!(out, "<figure>{}</figure>", plot.svg);
     }
-    out.push_str(
-        "</div>\n<p class=\"hint\">One line for each training; the ring marks the epoch that was kept.</p></section>\n",
-    );
+    let _ = writeln!(out, "</div>\n<p class=\"hint\">{hint}</p></section>");
 }
 
 fn seeds(out: &mut String, report: &RunReport) {
@@ -113,20 +114,6 @@ fn confusion(out: &mut String, report: &RunReport) {
         );
     }
     out.push_str("</tbody></table></div></div></section>\n");
-}
-
-fn predicted(out: &mut String, report: &RunReport) {
-    let plots: Vec<_> = report.plots().into_iter().filter(|p| PREDICTED_FILES.contains(&p.name)).collect();
-    if plots.is_empty() {
-        return;
-    }
-    out.push_str("<section><h2>Predicted against true</h2>\n<div class=\"plots\">\n");
-    for plot in plots {
-        let _ = writeln!(out, "<figure>{}</figure>", plot.svg);
-    }
-    out.push_str(
-        "</div>\n<p class=\"hint\">One point a sequence; on the dashed line both are equal.</p></section>\n",
-    );
 }
 
 fn model(out: &mut String, report: &RunReport) {

@@ -114,13 +114,13 @@ impl BoardRow {
 /// What to know about the rows of this model: sentences for people.
 pub fn board_notes(model: &IntegerModel) -> Vec<&'static str> {
     let mut notes = vec![
-        "All derived from the shape: bytes are upper bounds (tables and code; state, frame, scores and stack) \
-         of what the board leaves to a network, times are a model. Measured: fastgrnn board.",
+        "Bytes are derived from the shape: upper bounds for tables and code, and for state, frame, scores and \
+         stack, beside what the board leaves to a network. Times are modelled. `fastgrnn board` measures both.",
     ];
     if model.front().is_some() {
         notes.push(
-            "Bytes are with the audio front end, but on the Uno, which has no room for it and takes frames of \
-             features; times are the network's.",
+            "Bytes include the audio front end, except on the Uno, which has no room for it and takes frames of \
+             features. Times are those of the network alone.",
         );
     }
     notes

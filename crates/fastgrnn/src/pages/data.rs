@@ -8,7 +8,7 @@ use fastgrnn_report::TableSection;
 /// Classes of the table; a page with all of many would be hard to read.
 const MOST_CLASSES: usize = 60;
 
-/// A part of the data: its name and its sequences.
+/// A column of the table: a part of the data.
 struct DataColumn<'a> {
     name: &'static str,
     examples: &'a Examples,
