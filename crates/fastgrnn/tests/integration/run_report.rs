@@ -193,7 +193,7 @@ fn flash_and_ram_of_a_model_that_listens_count_the_front_end() {
     assert_eq!(table.columns[2..4], ["flash, B (derived)", "RAM, B (derived)"]);
     assert_eq!(table.columns[5], "ms a step (modelled)");
     let found = table.rows.iter().find(|cells| cells[0].starts_with("m0plus: Arduino MKR1000")).unwrap();
-    assert!(found[1..] == row.cells()[1..] && table.hint.contains("with the audio front end"));
+    assert!(found[1..] == row.cells()[1..] && table.hint.contains("include the audio front end"));
     assert!(row.cells()[3].starts_with(&count(row.ram_bytes as u64)));
     let mut small = hasty().with(|r| r.quantization.quantize = Some(true));
     small.limits.fit = Some(Board::Uno);
