@@ -7,14 +7,14 @@ use fastgrnn_core::batch::{Batch, Targets};
 use fastgrnn_core::cells::{CellKind, Start};
 use fastgrnn_core::net::Layout;
 use fastgrnn_core::rng::Rng;
-use fastgrnn_engine::engine::{Engine, Loss};
+use fastgrnn_engine::engine::{Engine, Gradient, Loss};
 use std::time::{Duration, Instant};
 
 /// A network in training.
 pub(super) struct Ours {
     engine: Engine,
     params: Vec<f32>,
-    gradient: Vec<f32>,
+    gradient: Gradient,
     batch: Batch,
     optimiser: Optim,
     layout: Layout,
@@ -40,7 +40,7 @@ impl Ours {
         let mut ours = Self {
             engine: Engine::new(&net, threads)?,
             params: net.start(Start::default(), shape.steps, 0),
-            gradient: vec![0.0; layout.len()],
+            gradient: Gradient::new(&net),
             optimiser: Optim::new(Optimizer::Adam, 0.9, 0.0, layout.len()),
             layout,
             batch,
@@ -54,7 +54,7 @@ impl Ours {
     /// Forward, backward and Adam.
     fn step(&mut self) -> Result<(), BenchError> {
         self.engine.gradient(&self.params, &self.batch, Loss::SoftmaxCrossEntropy, &mut self.gradient)?;
-        self.optimiser.step(&self.layout, &mut self.params, &self.gradient, 1e-3);
+        self.optimiser.step(&self.layout, &mut self.params, &self.gradient.values, 1e-3);
         Ok(())
     }
 

@@ -8,7 +8,12 @@
 //! batch.targets = Targets::Class(vec![0, 1]);
 //! assert_eq!(batch.len(), 2);
 //! assert_eq!(batch.steps(1), 1);
+//! let mut text = Batch::of_tokens();
+//! text.push_tokens(&[17, 4, 99]);
+//! assert_eq!(text.tokens(0), [17, 4, 99]);
 //! ```
+
+use crate::regularize::Regularization;
 
 /// What the network should say about each readout row.
 ///
@@ -20,6 +25,50 @@ pub enum Targets {
     Class(Vec<u32>),
     /// `outputs` numbers a row: regression targets, or 0/1 for binary cross-entropy.
     Value(Vec<f32>),
+    /// Several classes a row, or none, for binary cross-entropy.
+    Set(Sets),
+}
+
+/// Sets of classes, one after the other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sets {
+    members: Vec<u32>,
+    ends: Vec<usize>,
+}
+
+impl Default for Sets {
+    fn default() -> Self {
+        Self { members: Vec::new(), ends: vec![0] }
+    }
+}
+
+impl Sets {
+    /// Appends a set.
+    pub fn push(&mut self, members: &[u32]) {
+        self.members.extend_from_slice(members);
+        self.ends.push(self.members.len());
+    }
+
+    /// Removes all sets and keeps the memory.
+    pub fn clear(&mut self) {
+        self.members.clear();
+        self.ends.truncate(1);
+    }
+
+    /// Number of sets.
+    pub fn len(&self) -> usize {
+        self.ends.len() - 1
+    }
+
+    /// Whether there is no set.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The members of set `i`.
+    pub fn get(&self, i: usize) -> &[u32] {
+        &self.members[self.ends[i]..self.ends[i + 1]]
+    }
 }
 
 /// Readings of the head before the last step, which the training loss of a sequence includes.
@@ -57,11 +106,19 @@ pub struct Teacher {
     pub temperature: f32,
 }
 
+/// What the steps of the sequences hold.
+#[derive(Clone, Debug)]
+enum Inputs {
+    /// `dim` numbers a step.
+    Values { dim: usize, x: Vec<f32> },
+    /// A token a step.
+    Tokens(Vec<u32>),
+}
+
 /// Sequences, their targets and weights.
 #[derive(Clone, Debug)]
 pub struct Batch {
-    dim: usize,
-    x: Vec<f32>,
+    inputs: Inputs,
     offsets: Vec<usize>,
     /// Targets of the rows; ignored by a forward pass.
     pub targets: Targets,
@@ -77,16 +134,30 @@ pub struct Batch {
     /// Sequences whose last step alone counts all the same; empty means none.
     pub last_only: Vec<bool>,
     /// Initial state h of each sequence, its layers one after the other (`len × Σ hidden`); empty
-    /// means zero. An LSTM's cell state c always starts at zero.
+    /// means zero. An LSTM's cell state c starts at zero.
     pub initial: Vec<f32>,
+    /// The whole state that each sequence continues from, its layers one after the other, of each
+    /// layer h and then, if the cell has one, c (`len` times
+    /// [`state_len`](crate::net::Network::state_len)); empty means that sequences begin anew.
+    pub carried: Vec<f32>,
+    /// Penalties and dropout, which only a training step has; kept by [`clear`](Self::clear).
+    pub regularization: Regularization,
 }
 
 impl Batch {
     /// An empty batch of sequences with `dim` features a step.
     pub fn new(dim: usize) -> Self {
+        Self::with_inputs(Inputs::Values { dim, x: Vec::new() })
+    }
+
+    /// An empty batch of sequences of tokens.
+    pub fn of_tokens() -> Self {
+        Self::with_inputs(Inputs::Tokens(Vec::new()))
+    }
+
+    fn with_inputs(inputs: Inputs) -> Self {
         Self {
-            dim,
-            x: Vec::new(),
+            inputs,
             offsets: vec![0],
             targets: Targets::Class(Vec::new()),
             soft: Vec::new(),
@@ -95,28 +166,41 @@ impl Batch {
             earlier: Earlier::default(),
             last_only: Vec::new(),
             initial: Vec::new(),
+            carried: Vec::new(),
+            regularization: Regularization::default(),
         }
     }
 
     /// Removes all sequences and keeps the memory.
     pub fn clear(&mut self) {
-        self.x.clear();
+        match &mut self.inputs {
+            Inputs::Values { x, .. } => x.clear(),
+            Inputs::Tokens(tokens) => tokens.clear(),
+        }
         self.offsets.truncate(1);
         self.weights.clear();
         self.last_only.clear();
         self.soft.clear();
         self.teacher.rows.clear();
         self.initial.clear();
+        self.carried.clear();
         match &mut self.targets {
             Targets::Class(v) => v.clear(),
             Targets::Value(v) => v.clear(),
+            Targets::Set(v) => v.clear(),
         }
     }
 
     /// Becomes a copy of `other` and keeps the memory.
     pub fn assign(&mut self, other: &Self) {
-        self.dim = other.dim;
-        self.x.clone_from(&other.x);
+        match (&mut self.inputs, &other.inputs) {
+            (Inputs::Values { dim, x }, Inputs::Values { dim: other_dim, x: other_x }) => {
+                *dim = *other_dim;
+                x.clone_from(other_x);
+            }
+            (Inputs::Tokens(to), Inputs::Tokens(from)) => to.clone_from(from),
+            (to, from) => *to = from.clone(),
+        }
         self.offsets.clone_from(&other.offsets);
         self.weights.clone_from(&other.weights);
         self.earlier = other.earlier;
@@ -125,25 +209,49 @@ impl Batch {
         self.teacher.rows.clone_from(&other.teacher.rows);
         (self.teacher.weight, self.teacher.temperature) = (other.teacher.weight, other.teacher.temperature);
         self.initial.clone_from(&other.initial);
+        self.carried.clone_from(&other.carried);
+        self.regularization = other.regularization;
         match (&mut self.targets, &other.targets) {
             (Targets::Class(to), Targets::Class(from)) => to.clone_from(from),
             (Targets::Value(to), Targets::Value(from)) => to.clone_from(from),
+            (Targets::Set(to), Targets::Set(from)) => {
+                to.members.clone_from(&from.members);
+                to.ends.clone_from(&from.ends);
+            }
             (to, from) => *to = from.clone(),
         }
     }
 
     /// Appends a sequence given as whole steps of `dim` features.
+    ///
+    /// # Panics
+    /// If this is a batch of tokens.
     pub fn push(&mut self, sequence: &[f32]) {
-        self.x.extend_from_slice(sequence);
-        self.offsets.push(self.offsets[self.len()] + sequence.len() / self.dim);
+        let Inputs::Values { dim, x } = &mut self.inputs else { panic!("numbers in a batch of tokens") };
+        x.extend_from_slice(sequence);
+        self.offsets.push(self.offsets[self.offsets.len() - 1] + sequence.len() / *dim);
+    }
+
+    /// Appends a sequence of tokens.
+    ///
+    /// # Panics
+    /// If this is a batch of numbers.
+    pub fn push_tokens(&mut self, sequence: &[u32]) {
+        let Inputs::Tokens(tokens) = &mut self.inputs else { panic!("tokens in a batch of numbers") };
+        tokens.extend_from_slice(sequence);
+        self.offsets.push(self.offsets[self.offsets.len() - 1] + sequence.len());
     }
 
     /// Appends a sequence of `steps` zero steps and returns it to be written.
+    ///
+    /// # Panics
+    /// If this is a batch of tokens.
     pub fn push_zeros(&mut self, steps: usize) -> &mut [f32] {
-        let start = self.x.len();
-        self.x.resize(start + steps * self.dim, 0.0);
+        let Inputs::Values { dim, x } = &mut self.inputs else { panic!("numbers in a batch of tokens") };
+        let start = x.len();
+        x.resize(start + steps * *dim, 0.0);
         self.offsets.push(self.offsets[self.offsets.len() - 1] + steps);
-        &mut self.x[start..]
+        &mut x[start..]
     }
 
     /// Readings of the head that the loss of sequence `i` includes, the last among them.
@@ -164,9 +272,17 @@ impl Batch {
         self.len() == 0
     }
 
-    /// Features a step.
+    /// Features a step; 0 of tokens.
     pub fn dim(&self) -> usize {
-        self.dim
+        match self.inputs {
+            Inputs::Values { dim, .. } => dim,
+            Inputs::Tokens(_) => 0,
+        }
+    }
+
+    /// Whether the sequences are tokens.
+    pub fn has_tokens(&self) -> bool {
+        matches!(self.inputs, Inputs::Tokens(_))
     }
 
     /// Time steps of sequence `i`.
@@ -184,13 +300,27 @@ impl Batch {
         self.offsets[self.len()]
     }
 
-    /// The values of sequence `i`, step by step.
+    /// The values of sequence `i`, step by step; empty of tokens.
     pub fn sequence(&self, i: usize) -> &[f32] {
-        &self.x[self.offsets[i] * self.dim..self.offsets[i + 1] * self.dim]
+        match &self.inputs {
+            Inputs::Values { dim, x } => &x[self.offsets[i] * dim..self.offsets[i + 1] * dim],
+            Inputs::Tokens(_) => &[],
+        }
     }
 
-    /// The values of sequence `i`, to be changed in place.
+    /// The values of sequence `i`, to be changed in place; empty of tokens.
     pub fn sequence_mut(&mut self, i: usize) -> &mut [f32] {
-        &mut self.x[self.offsets[i] * self.dim..self.offsets[i + 1] * self.dim]
+        match &mut self.inputs {
+            Inputs::Values { dim, x } => &mut x[self.offsets[i] * *dim..self.offsets[i + 1] * *dim],
+            Inputs::Tokens(_) => &mut [],
+        }
+    }
+
+    /// The tokens of sequence `i`; empty of numbers.
+    pub fn tokens(&self, i: usize) -> &[u32] {
+        match &self.inputs {
+            Inputs::Values { .. } => &[],
+            Inputs::Tokens(tokens) => &tokens[self.offsets[i]..self.offsets[i + 1]],
+        }
     }
 }

@@ -8,6 +8,7 @@
 //! | [`cells`] | the declaration of each cell: equations, parameters, starting values |
 //! | [`net`] | a network: stacked cells, a head, one flat parameter layout |
 //! | [`batch`] | sequences and targets of one training step |
+//! | [`regularize`] | dropout and penalties of a training step |
 //! | [`rng`] | random numbers that depend on a key, not on the order of draws |
 //! | [`metrics`] | accuracy, F1, confusion, regression errors |
 //! | [`files`] | atomic, durable file writes |
@@ -20,5 +21,6 @@ pub mod format;
 pub mod initial;
 pub mod metrics;
 pub mod net;
+pub mod regularize;
 pub mod rng;
 pub mod settings;

@@ -44,10 +44,24 @@ pub enum Loss {
     SquaredError,
 }
 
-/// Stacked cells and a linear head.
+/// A table with a vector for each token. The first cell reads the vectors of a sequence's tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Embedding {
+    /// Tokens that have a vector.
+    pub vocabulary: usize,
+    /// Whether the table is also the matrix of the head.
+    #[serde(default)]
+    pub tied: bool,
+}
+
+/// Stacked cells and a linear head, with a table of vectors in front where the input is tokens.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Network {
+    /// The vectors of the tokens; `None` where sequences are numbers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub embedding: Option<Embedding>,
     /// The cells, the one that reads the data first.
     pub layers: Vec<Cell>,
     /// Numbers the head computes: classes, or regression outputs.
@@ -139,6 +153,24 @@ pub enum NetworkError {
         /// Which cell.
         cell: CellKind,
     },
+    /// A tied table whose shape is not that of the head's matrix.
+    #[error(
+        "tied embeddings are the matrix of the head, so {vocabulary} tokens need {vocabulary} outputs and \
+         vectors of {hidden} numbers; there are {outputs} outputs, and the vectors have {dim} numbers"
+    )]
+    TiedShape {
+        /// Tokens of the table.
+        vocabulary: usize,
+        /// Numbers of a vector.
+        dim: usize,
+        /// Outputs of the head.
+        outputs: usize,
+        /// Units of the last layer.
+        hidden: usize,
+    },
+    /// A table of nothing.
+    #[error("the vocabulary is empty; an embedding needs at least one token")]
+    NoToken,
     /// A fixed scalar outside [0, 1].
     #[error("layer {layer}: {scalar} is fixed at {value}; it must lie between 0 and 1")]
     Fixed {
@@ -214,10 +246,15 @@ impl Layout {
 impl Network {
     /// A network that reads out the last state.
     pub fn new(layers: Vec<Cell>, outputs: usize) -> Self {
-        Self { layers, outputs, readout: Readout::Last }
+        Self { embedding: None, layers, outputs, readout: Readout::Last }
     }
 
-    /// Features a time step of the input.
+    /// Whether the matrix of the head is the table of the embedding.
+    pub fn is_tied(&self) -> bool {
+        self.embedding.is_some_and(|embedding| embedding.tied)
+    }
+
+    /// Features a time step of the input: of tokens, the numbers of a vector.
     pub fn input(&self) -> usize {
         self.layers[0].input
     }
@@ -225,6 +262,11 @@ impl Network {
     /// Units of the last layer.
     pub fn hidden(&self) -> usize {
         self.layers[self.layers.len() - 1].hidden
+    }
+
+    /// Numbers of the whole state: of each layer h and, if the cell has one, c.
+    pub fn state_len(&self) -> usize {
+        self.layers.iter().map(Cell::state_len).sum()
     }
 
     /// Checks sizes, ranks and scalar modes. Everything else in the crate relies on it.
@@ -238,7 +280,16 @@ impl Network {
         if self.outputs == 0 {
             return Err(NetworkError::Zero { layer: self.layers.len() - 1, what: "the number of outputs" });
         }
-        Ok(())
+        match self.embedding {
+            Some(Embedding { vocabulary: 0, .. }) => Err(NetworkError::NoToken),
+            Some(Embedding { vocabulary, tied: true })
+                if vocabulary != self.outputs || self.input() != self.hidden() =>
+            {
+                let (dim, outputs, hidden) = (self.input(), self.outputs, self.hidden());
+                Err(NetworkError::TiedShape { vocabulary, dim, outputs, hidden })
+            }
+            _ => Ok(()),
+        }
     }
 
     fn check_layer(&self, layer: usize, cell: &Cell) -> Result<(), NetworkError> {
@@ -267,7 +318,8 @@ impl Network {
         Ok(())
     }
 
-    /// Where each parameter lies in the flat buffer: layer by layer, then the head.
+    /// Where each parameter lies in the flat buffer: layer by layer, then the head, then the embedding.
+    /// A tied embedding takes the place of `head.w`.
     pub fn layout(&self) -> Layout {
         let mut views = Vec::new();
         let mut offset = 0;
@@ -280,8 +332,13 @@ impl Network {
                 add(format!("layer{i}.{}", p.name), p.rows, p.cols, p.role);
             }
         }
-        add("head.w".into(), self.outputs, self.hidden(), Role::Weight);
+        if !self.is_tied() {
+            add("head.w".into(), self.outputs, self.hidden(), Role::Weight);
+        }
         add("head.b".into(), self.outputs, 1, Role::Bias);
+        if let Some(embedding) = self.embedding {
+            add(EMBEDDING.into(), embedding.vocabulary, self.input(), Role::Embedding);
+        }
         Layout { views }
     }
 
@@ -303,9 +360,12 @@ impl Network {
             }
             first += of_cell.len();
         }
-        let head = &layout.views()[first];
-        let mut rng = draws(first);
-        start.fill_head(self.hidden(), &mut rng, &mut params[head.range()]);
+        if let Some(head) = layout.view("head.w") {
+            start.fill_head(self.hidden(), &mut draws(first), &mut params[head.range()]);
+        }
+        if let Some(embedding) = layout.view(EMBEDDING) {
+            start.fill_embedding(&mut draws(first + 1), &mut params[embedding.range()]);
+        }
         params
     }
 }
@@ -329,6 +389,8 @@ fn check_form(layer: usize, cell: &Cell, m: &CellMatrix) -> Result<(), NetworkEr
     }
 }
 
+/// The view of the embedding.
+pub const EMBEDDING: &str = "embedding.w";
 /// Most layers that a network or a model file may have.
 pub const MAX_LAYERS: usize = 64;
 /// Most features, units or outputs: it keeps the number of parameters far from overflow.
@@ -385,6 +447,30 @@ mod tests {
         let u = &params[net.layout().view("layer0.u").unwrap().range()];
         assert!(u.iter().all(|v| v.abs() == 0.7));
         assert!(u.iter().any(|v| *v > 0.0) && u.iter().any(|v| *v < 0.0));
+    }
+
+    #[test]
+    fn a_tied_embedding_is_the_matrix_of_the_head() {
+        let of = |tied: bool, dim: usize| Network {
+            embedding: Some(Embedding { vocabulary: 11, tied }),
+            readout: Readout::Every,
+            ..Network::new(vec![Cell::new(CellKind::FastGrnn, dim, 6)], 11)
+        };
+        let (tied, untied) = (of(true, 6), of(false, 4));
+        assert_eq!((tied.check(), untied.check()), (Ok(()), Ok(())));
+        assert!(tied.layout().view("head.w").is_none() && untied.layout().view("head.w").is_some());
+        for net in [tied, untied] {
+            let layout = net.layout();
+            let table = layout.view(EMBEDDING).unwrap();
+            assert_eq!((table.rows, table.cols), (11, net.input()));
+            assert_eq!(table.range().end, layout.len());
+            let params = net.start(Start::Slow, 20, 0);
+            assert!(params[table.range()].iter().all(|v| *v != 0.0));
+        }
+        assert!(matches!(of(true, 4).check(), Err(NetworkError::TiedShape { dim: 4, hidden: 6, .. })));
+        let mut empty = of(false, 4);
+        empty.embedding = Some(Embedding { vocabulary: 0, tied: false });
+        assert_eq!(empty.check(), Err(NetworkError::NoToken));
     }
 
     #[test]

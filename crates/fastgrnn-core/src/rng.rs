@@ -141,6 +141,12 @@ pub mod stream {
     pub const LISTEN: u64 = 10;
     /// Partners and parts of mixed sequences.
     pub const MIXUP: u64 = 11;
+    /// Masks of dropout.
+    pub const DROPOUT: u64 = 12;
+    /// Entries of matrices that are dropped.
+    pub const WEIGHT_DROP: u64 = 13;
+    /// Text that a language model writes.
+    pub const GENERATE: u64 = 14;
     /// Splits for testing.
     pub const TEST_SPLIT: u64 = 0x7e57;
     /// Validation splits.

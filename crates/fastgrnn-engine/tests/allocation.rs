@@ -4,7 +4,7 @@ use fastgrnn_core::batch::{Batch, Targets, Teacher};
 use fastgrnn_core::cells::{CELLS, Cell, MatrixForm, Start};
 use fastgrnn_core::net::Network;
 use fastgrnn_core::rng::Rng;
-use fastgrnn_engine::engine::{Engine, Loss};
+use fastgrnn_engine::engine::{Engine, Gradient, Loss};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -64,7 +64,7 @@ fn a_warm_training_step_allocates_nothing() {
             });
             let net = Network::new(layers.to_vec(), 4);
             let params = net.start(Start::default(), 20, 0);
-            let mut gradient = vec![0.0; params.len()];
+            let mut gradient = Gradient::new(&net);
             let mut engine = Engine::new(&net, 2).unwrap();
             let mut steps = |n| {
                 for i in 0..n {

@@ -236,7 +236,7 @@ impl RandomModel {
             let mut rng = self.rng(i);
             let out = &mut params[view.range()];
             match (view.role, declared.map(|p| p.slow)) {
-                (Role::Weight, _) => self.weights(view, &mut rng, out),
+                (Role::Weight | Role::Embedding, _) => self.weights(view, &mut rng, out),
                 (Role::Bias, slow) => {
                     let centre = match slow {
                         Some(SlowStart::Keep) => self.cell.gate.inverse(KEEP),

@@ -68,7 +68,7 @@ pub fn network_of_forms(
         }
         cell
     });
-    let net = Network { layers: cells.collect(), outputs, readout };
+    let net = Network { readout, ..Network::new(cells.collect(), outputs) };
     net.check().expect("test networks are valid");
     net
 }
@@ -81,7 +81,7 @@ pub fn params(net: &Network, rng: &mut Rng) -> Vec<f32> {
         let scale = match view.role {
             Role::Weight => 0.8 / (view.cols as f64).sqrt(),
             Role::Bias => 0.4,
-            Role::Raw => 1.0,
+            Role::Raw | Role::Embedding => 1.0,
         };
         params[view.range()].fill_with(|| (scale * rng.normal()) as f32);
     }
@@ -90,9 +90,15 @@ pub fn params(net: &Network, rng: &mut Rng) -> Vec<f32> {
 
 /// Sequences of the given lengths with random values, weights and targets that fit `loss`.
 pub fn batch(net: &Network, lengths: &[usize], loss: Loss, with_initial: bool, rng: &mut Rng) -> Batch {
-    let mut batch = Batch::new(net.input());
+    let mut batch = if net.embedding.is_some() { Batch::of_tokens() } else { Batch::new(net.input()) };
     for &steps in lengths {
-        batch.push_zeros(steps).fill_with(|| rng.normal() as f32);
+        match net.embedding {
+            Some(embedding) => {
+                let tokens: Vec<u32> = (0..steps).map(|_| rng.below(embedding.vocabulary) as u32).collect();
+                batch.push_tokens(&tokens);
+            }
+            None => batch.push_zeros(steps).fill_with(|| rng.normal() as f32),
+        }
         batch.weights.push(rng.range(0.5, 2.0) as f32);
     }
     if with_initial {

@@ -5,7 +5,7 @@
 
 use fastgrnn::batch::{Batch, Targets};
 use fastgrnn::cells::{Cell, CellKind, Start};
-use fastgrnn::engine::{Engine, Loss};
+use fastgrnn::engine::{Engine, Gradient, Loss};
 use fastgrnn::net::Network;
 use fastgrnn::rng::Rng;
 
@@ -25,7 +25,7 @@ fn draw(batch: &mut Batch, n: usize, rng: &mut Rng) {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let net = Network::new(vec![Cell::new(CellKind::FastGrnn, 1, 16)], 2);
     let mut params = net.start(Start::default(), STEPS, 0);
-    let mut gradient = vec![0.0; params.len()];
+    let mut gradient = Gradient::new(&net);
     let mut velocity = vec![0.0; params.len()];
     let mut engine = Engine::new(&net, 2)?;
     let mut rng = Rng::new(0);
@@ -34,9 +34,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for step in 1..=600 {
         draw(&mut batch, 64, &mut rng);
         let result = engine.gradient(&params, &batch, Loss::SoftmaxCrossEntropy, &mut gradient)?;
-        let norm = gradient.iter().map(|g| g * g).sum::<f32>().sqrt();
+        let norm = gradient.values.iter().map(|g| g * g).sum::<f32>().sqrt();
         let rate = 0.1 / norm.max(1.0);
-        for ((p, v), g) in params.iter_mut().zip(&mut velocity).zip(&gradient) {
+        for ((p, v), g) in params.iter_mut().zip(&mut velocity).zip(&gradient.values) {
             *v = 0.9 * *v + g;
             *p -= rate * *v;
         }

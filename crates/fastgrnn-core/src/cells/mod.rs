@@ -86,6 +86,8 @@ pub enum Role {
     Bias,
     /// α, β, ζ or ν before their sigmoid.
     Raw,
+    /// The vectors of tokens.
+    Embedding,
 }
 
 /// Name, shape and role of one parameter tensor of a cell.

@@ -46,6 +46,11 @@ impl Start {
         };
         fill(out, || scale * rng.normal());
     }
+
+    /// Fills `out` with the start of the vectors of tokens.
+    pub fn fill_embedding(self, rng: &mut Rng, out: &mut [f32]) {
+        fill(out, || 0.1 * rng.normal());
+    }
 }
 
 fn fill(out: &mut [f32], mut next: impl FnMut() -> f64) {

@@ -11,6 +11,22 @@ pub enum EngineError {
         /// Features of the network.
         expected: usize,
     },
+    /// Tokens for numbers, or numbers for tokens.
+    #[error("the network reads {expected}, but the batch holds the other kind of sequences")]
+    Tokens {
+        /// `numbers` or `tokens`.
+        expected: &'static str,
+    },
+    /// A token without a vector.
+    #[error("sequence {sequence} of the batch has the token {token} but there are {vocabulary} tokens")]
+    Vocabulary {
+        /// Its index in the batch.
+        sequence: usize,
+        /// The token.
+        token: u32,
+        /// Tokens that have a vector.
+        vocabulary: usize,
+    },
     /// A sequence without steps.
     #[error("sequence {index} of the batch is empty")]
     Empty {

@@ -43,7 +43,7 @@ pub(super) struct LayerWorkspace {
     /// States, from the initial one: `[T + 1][row][width]`.
     pub(super) h: Buffer,
     /// The LSTM's cell states.
-    c: Buffer,
+    pub(super) c: Buffer,
     /// Inputs after W's second factor.
     wx: Buffer,
     /// States after U's second factor.

@@ -3,7 +3,7 @@
 //! ```
 //! use fastgrnn_core::batch::{Batch, Targets};
 //! use fastgrnn_core::cells::{Cell, CellKind, Start};
-//! use fastgrnn_engine::engine::{Engine, Loss};
+//! use fastgrnn_engine::engine::{Engine, Gradient, Loss};
 //! use fastgrnn_core::net::Network;
 //! let net = Network::new(vec![Cell::new(CellKind::FastGrnn, 1, 4)], 2);
 //! let params = net.start(Start::default(), 3, 0);
@@ -11,13 +11,16 @@
 //! batch.push(&[0.1, 0.2, 0.3]);
 //! batch.targets = Targets::Class(vec![1]);
 //! let mut engine = Engine::new(&net, 1).unwrap();
-//! let mut gradient = vec![0.0; params.len()];
+//! let mut gradient = Gradient::new(&net);
 //! let step = engine.gradient(&params, &batch, Loss::SoftmaxCrossEntropy, &mut gradient).unwrap();
 //! assert!(step.loss > 0.0);
 //! ```
 
 mod diagonal;
+mod dropped;
 mod error;
+mod gradient;
+mod head;
 mod layer;
 mod loss;
 mod materialise;
@@ -26,7 +29,10 @@ mod plan;
 mod pool;
 mod soft;
 mod tile;
+mod tile_out;
+mod tokens;
 mod weights;
+mod wide;
 
 #[cfg(target_arch = "x86_64")]
 use crate::simd::{Avx2, Avx512};
@@ -35,12 +41,15 @@ pub use error::EngineError;
 use fastgrnn_core::batch::Batch;
 pub use fastgrnn_core::net::Loss;
 use fastgrnn_core::net::{Network, NetworkError, Readout};
+pub use gradient::Gradient;
+use loss::{Computation, Objective};
 pub use memory::workspace_bytes;
 use plan::Plan;
 use pool::{Job, Pool};
 use std::sync::{Arc, Mutex, RwLock};
 use std::time::Duration;
-use tile::{SequenceTile, TileOut, Workspace};
+use tile::{SequenceTile, Workspace};
+use tile_out::TileOut;
 use weights::Weights;
 
 /// The instruction sets the engine has kernels for.
@@ -70,7 +79,9 @@ impl Isa {
 pub struct Step {
     /// Weighted mean loss over the rows.
     pub loss: f64,
-    /// Rows whose largest score is the target class; 0 for value targets.
+    /// The penalties on states, which the gradient includes and `loss` does not.
+    pub penalty: f64,
+    /// Rows whose largest score is the target class, or one of several; 0 for value targets.
     pub correct: usize,
     /// Readout rows.
     pub rows: usize,
@@ -143,7 +154,7 @@ impl Engine {
         self.isa
     }
 
-    /// Computes the gradient of the batch's mean loss.
+    /// Computes the gradient of the batch's mean loss, with the penalties and the dropout of the batch.
     ///
     /// The result depends on parameters and batch alone, to the bit, whatever the thread count.
     pub fn gradient(
@@ -151,13 +162,22 @@ impl Engine {
         params: &[f32],
         batch: &Batch,
         loss: Loss,
-        gradient: &mut [f32],
+        gradient: &mut Gradient,
     ) -> Result<Step, EngineError> {
-        self.check(params, batch)?;
+        self.check_loss(params, batch, loss)?;
+        length("the gradient", gradient.values.len(), params.len())?;
         let net = &self.backend.plan().net;
-        loss::check(batch, loss::rows(batch, net.readout), net.outputs, loss)?;
-        length("the gradient", gradient.len(), params.len())?;
-        Ok(self.backend.gradient(params, batch, loss, gradient))
+        let objective = Objective::with_penalties(loss, batch, net);
+        let step = self.backend.run(params, batch, Computation::Gradient(objective));
+        self.backend.collect_gradient(params, batch, gradient);
+        Ok(step)
+    }
+
+    /// Computes the batch's mean loss, without penalties and dropout and without keeping scores.
+    pub fn evaluate(&mut self, params: &[f32], batch: &Batch, loss: Loss) -> Result<Step, EngineError> {
+        self.check_loss(params, batch, loss)?;
+        let objective = Objective::plain(loss, batch, self.backend.plan().net.readout);
+        Ok(self.backend.run(params, batch, Computation::Loss(objective)))
     }
 
     /// Computes the scores (`rows × outputs`) of the batch into `scores`.
@@ -168,8 +188,15 @@ impl Engine {
         scores: &mut Vec<f32>,
     ) -> Result<(), EngineError> {
         self.check(params, batch)?;
-        self.backend.forward(params, batch, scores);
+        self.backend.run(params, batch, Computation::Scores);
+        self.backend.collect_scores(scores);
         Ok(())
+    }
+
+    /// The whole state of each sequence of the last batch after its last step, laid out as
+    /// [`Batch::carried`]: a batch that gets it continues the sequences.
+    pub fn states(&self, states: &mut Vec<f32>) {
+        self.backend.collect_states(states);
     }
 
     /// Computes the loss of given scores (`rows × outputs`, as from [`Engine::forward`]).
@@ -178,7 +205,7 @@ impl Engine {
         let rows = loss::rows(batch, readout);
         loss::check(batch, rows, outputs, loss)?;
         length("the score buffer", scores.len(), rows * outputs)?;
-        let mut step = Step { loss: 0.0, correct: 0, rows };
+        let mut step = Step { loss: 0.0, penalty: 0.0, correct: 0, rows };
         let mut row = 0;
         let mut buffer = vec![0.0; outputs];
         for i in 0..batch.len() {
@@ -195,10 +222,21 @@ impl Engine {
         Ok(step)
     }
 
+    fn check_loss(&self, params: &[f32], batch: &Batch, loss: Loss) -> Result<(), EngineError> {
+        self.check(params, batch)?;
+        let net = &self.backend.plan().net;
+        loss::check(batch, loss::rows(batch, net.readout), net.outputs, loss)
+    }
+
     fn check(&self, params: &[f32], batch: &Batch) -> Result<(), EngineError> {
         let plan = self.backend.plan();
-        if batch.dim() != plan.net.input() {
-            return Err(EngineError::Dim { found: batch.dim(), expected: plan.net.input() });
+        match &plan.embedding {
+            Some(embedding) => check_tokens(batch, embedding.vocabulary)?,
+            None if batch.has_tokens() => return Err(EngineError::Tokens { expected: "numbers" }),
+            None if batch.dim() != plan.net.input() => {
+                return Err(EngineError::Dim { found: batch.dim(), expected: plan.net.input() });
+            }
+            None => {}
         }
         if let Some(index) = (0..batch.len()).find(|&i| batch.steps(i) == 0) {
             return Err(EngineError::Empty { index });
@@ -208,8 +246,24 @@ impl Engine {
             let states: usize = plan.net.layers.iter().map(|cell| cell.hidden).sum();
             length("the initial state", batch.initial.len(), batch.len() * states)?;
         }
+        if !batch.carried.is_empty() {
+            length("the carried state", batch.carried.len(), batch.len() * plan.net.state_len())?;
+        }
         Ok(())
     }
+}
+
+fn check_tokens(batch: &Batch, vocabulary: usize) -> Result<(), EngineError> {
+    if !batch.has_tokens() {
+        return Err(EngineError::Tokens { expected: "tokens" });
+    }
+    for sequence in 0..batch.len() {
+        let unknown = |&&token: &&u32| token as usize >= vocabulary;
+        if let Some(&token) = batch.tokens(sequence).iter().find(unknown) {
+            return Err(EngineError::Vocabulary { sequence, token, vocabulary });
+        }
+    }
+    Ok(())
 }
 
 fn length(what: &'static str, found: usize, expected: usize) -> Result<(), EngineError> {
@@ -223,8 +277,11 @@ fn backend(net: &Network, threads: usize, isa: Isa) -> Option<Box<dyn Backend>> 
 /// The engine with its instruction set hidden; arguments are checked.
 trait Backend: Send {
     fn plan(&self) -> &Plan;
-    fn gradient(&mut self, params: &[f32], batch: &Batch, loss: Loss, gradient: &mut [f32]) -> Step;
-    fn forward(&mut self, params: &[f32], batch: &Batch, scores: &mut Vec<f32>);
+    fn run(&mut self, params: &[f32], batch: &Batch, computation: Computation) -> Step;
+    /// The gradient of the last run, on the same parameters and batch.
+    fn collect_gradient(&mut self, params: &[f32], batch: &Batch, gradient: &mut Gradient);
+    fn collect_scores(&self, scores: &mut Vec<f32>);
+    fn collect_states(&self, states: &mut Vec<f32>);
 }
 
 /// What the workers share.
@@ -242,8 +299,10 @@ struct Shared<S> {
 struct Task {
     weights: Weights,
     batch: Batch,
+    /// The vectors of the batch's tokens, step by step.
+    vectors: Vec<f32>,
     tiles: usize,
-    training: Option<(Loss, f64)>,
+    computation: Computation,
 }
 
 struct CpuBackend<S> {
@@ -252,6 +311,7 @@ struct CpuBackend<S> {
     job: Job,
     /// Sum of the tiles' gradients.
     grads: Vec<f32>,
+    tiles: usize,
 }
 
 const LOCKED: &str = "a task that panicked is never continued";
@@ -263,8 +323,9 @@ impl<S: Simd> CpuBackend<S> {
         let task = Task {
             weights: Weights::new::<S>(&plan),
             batch: Batch::new(net.input()),
+            vectors: Vec::new(),
             tiles: 0,
-            training: None,
+            computation: Computation::Scores,
         };
         let spaces = (0..pool.threads()).map(|_| Mutex::default()).collect();
         let grads = vec![0.0; plan.grads];
@@ -273,24 +334,13 @@ impl<S: Simd> CpuBackend<S> {
             let shared = Arc::clone(&shared);
             Arc::new(move |worker, tile| shared.run_tile(worker, tile))
         };
-        Self { shared, pool, job, grads }
+        Self { shared, pool, job, grads, tiles: 0 }
     }
 
-    fn run(&mut self, params: &[f32], batch: &Batch, training: Option<(Loss, f64)>) {
-        let shared = &*self.shared;
-        let tiles = tile::count(batch.len());
-        {
-            let mut task = shared.task.write().expect(LOCKED);
-            task.weights.pack(shared.s, &shared.plan, params, training.is_some());
-            task.batch.assign(batch);
-            task.tiles = tiles;
-            task.training = training;
-            let mut outs = shared.outs.write().expect(LOCKED);
-            if outs.len() < tiles {
-                outs.resize_with(tiles, Mutex::default);
-            }
-        }
-        self.pool.run(&self.job, tiles);
+    /// Calls `f` with what each tile of the last run computed, in order.
+    fn for_tiles(&self, mut f: impl FnMut(&TileOut)) {
+        let outs = self.shared.outs.read().expect(LOCKED);
+        outs[..self.tiles].iter().for_each(|out| f(&out.lock().expect(LOCKED)));
     }
 }
 
@@ -304,9 +354,10 @@ impl<S: Simd> Shared<S> {
             s: self.s,
             plan: &self.plan,
             weights: &task.weights,
+            vectors: &task.vectors,
             batch: &task.batch,
             sequences: tile::range(task.batch.len(), task.tiles, tile),
-            training: task.training,
+            computation: task.computation,
         };
         tile.run(&mut space, &mut out);
     }
@@ -317,30 +368,76 @@ impl<S: Simd> Backend for CpuBackend<S> {
         &self.shared.plan
     }
 
-    fn gradient(&mut self, params: &[f32], batch: &Batch, loss: Loss, gradient: &mut [f32]) -> Step {
-        let readout = self.plan().net.readout;
-        let (rows, total) = (loss::rows(batch, readout), loss::total_weight(batch, readout));
-        self.run(params, batch, Some((loss, total)));
-        let _flush = FlushDenormals::start();
+    fn run(&mut self, params: &[f32], batch: &Batch, computation: Computation) -> Step {
         let shared = &*self.shared;
-        let mut step = Step { loss: 0.0, correct: 0, rows };
-        self.grads.fill(0.0);
-        for out in &shared.outs.read().expect(LOCKED)[..tile::count(batch.len())] {
-            let out = out.lock().expect(LOCKED);
-            step.loss += out.loss / total;
-            step.correct += out.correct;
-            self.grads.iter_mut().zip(&out.grads[..]).for_each(|(sum, g)| *sum += g);
+        self.tiles = tile::count(batch.len(), &shared.plan);
+        {
+            let mut task = shared.task.write().expect(LOCKED);
+            let Task { weights, batch: own, vectors, tiles, computation: what } = &mut *task;
+            weights.pack(shared.s, &shared.plan, params, computation.is_gradient());
+            own.assign(batch);
+            vectors.clear();
+            if let Some(embedding) = &shared.plan.embedding {
+                let table = &params[embedding.table.clone()];
+                for &token in (0..batch.len()).flat_map(|i| batch.tokens(i)) {
+                    vectors.extend_from_slice(&table[token as usize * embedding.dim..][..embedding.dim]);
+                }
+            }
+            (*tiles, *what) = (self.tiles, computation);
+            let mut outs = shared.outs.write().expect(LOCKED);
+            if outs.len() < self.tiles {
+                outs.resize_with(self.tiles, Mutex::default);
+            }
         }
-        let mut task = shared.task.write().expect(LOCKED);
-        task.weights.unpack(shared.s, &shared.plan, &self.grads, params, gradient);
+        self.pool.run(&self.job, self.tiles);
+        let rows = loss::rows(batch, shared.plan.net.readout);
+        let mut step = Step { loss: 0.0, penalty: 0.0, correct: 0, rows };
+        if let Computation::Loss(objective) | Computation::Gradient(objective) = computation {
+            self.for_tiles(|out| {
+                step.loss += out.loss / objective.total_weight;
+                step.penalty += out.penalty;
+                step.correct += out.correct;
+            });
+        }
         step
     }
 
-    fn forward(&mut self, params: &[f32], batch: &Batch, scores: &mut Vec<f32>) {
-        self.run(params, batch, None);
-        scores.clear();
-        for out in &self.shared.outs.read().expect(LOCKED)[..tile::count(batch.len())] {
-            scores.extend_from_slice(&out.lock().expect(LOCKED).scores);
+    fn collect_gradient(&mut self, params: &[f32], batch: &Batch, gradient: &mut Gradient) {
+        let _flush = FlushDenormals::start();
+        let mut grads = std::mem::take(&mut self.grads);
+        grads.fill(0.0);
+        self.for_tiles(|out| grads.iter_mut().zip(&out.grads[..]).for_each(|(sum, g)| *sum += g));
+        let shared = &*self.shared;
+        gradient.clear_rows();
+        shared.task.write().expect(LOCKED).weights.unpack(
+            shared.s,
+            &shared.plan,
+            &grads,
+            params,
+            &mut gradient.values,
+        );
+        self.grads = grads;
+        if let Some(embedding) = &shared.plan.embedding {
+            self.for_tiles(|out| {
+                for (token, from) in out.tokens.iter() {
+                    let at = embedding.table.start + token as usize * embedding.dim;
+                    let to = &mut gradient.values[at..at + embedding.dim];
+                    to.iter_mut().zip(from).for_each(|(to, g)| *to += g);
+                }
+            });
+            if !embedding.is_tied {
+                gradient.set_rows((0..batch.len()).flat_map(|i| batch.tokens(i)).copied());
+            }
         }
+    }
+
+    fn collect_scores(&self, scores: &mut Vec<f32>) {
+        scores.clear();
+        self.for_tiles(|out| scores.extend_from_slice(&out.scores));
+    }
+
+    fn collect_states(&self, states: &mut Vec<f32>) {
+        states.clear();
+        self.for_tiles(|out| states.extend_from_slice(&out.states));
     }
 }

@@ -3,7 +3,7 @@
 use crate::cells;
 use crate::simd::{Simd, padded};
 use fastgrnn_core::cells::{Cell, CellMatrix, MatrixForm, Scalar, ScalarName};
-use fastgrnn_core::net::{Layout, Network};
+use fastgrnn_core::net::{EMBEDDING, Layout, Network};
 use std::ops::Range;
 
 /// The blocks of `pre` that W's blocks add to: the first ones, in order.
@@ -117,26 +117,74 @@ pub(super) struct LayerPlan {
     pub(super) scalars: [Source; 4],
     /// Gradients of vectors and scalars.
     pub(super) grad_point: Range<usize>,
-    /// Whether the layer below wants the gradient of this one's input.
+    /// Whether the layer below, or the embedding, wants the gradient of this one's input.
     pub(super) needs_dx: bool,
 }
 
-/// The linear head.
+/// The linear head. Its outputs are computed in blocks that stay in cache.
 pub(super) struct HeadPlan {
     pub(super) hidden: usize,
+    /// Hidden units, padded.
+    pub(super) hidden_width: usize,
     pub(super) outputs: usize,
-    /// Outputs, padded.
+    /// Outputs of a block, padded; the last block has as many columns, but fewer outputs.
     pub(super) width: usize,
     pub(super) w: Range<usize>,
     pub(super) b: Range<usize>,
-    /// `hidden × width`, transposed.
+    /// `outputs × hidden_width`
     pub(super) grad_w: Range<usize>,
     pub(super) grad_b: Range<usize>,
+}
+
+impl HeadPlan {
+    fn new<S: Simd>(net: &Network, layout: &Layout, grads: &mut Ranges) -> Self {
+        let range = |name| layout.view(name).map(|view| view.range());
+        let hidden_width = padded::<S>(net.hidden());
+        Self {
+            hidden: net.hidden(),
+            hidden_width,
+            outputs: net.outputs,
+            width: padded::<S>(net.outputs.min(HEAD_BLOCK)),
+            w: range(if net.is_tied() { EMBEDDING } else { "head.w" }).expect("every network has a head"),
+            b: range("head.b").expect("every network has a head"),
+            grad_w: grads.take(net.outputs * hidden_width),
+            grad_b: grads.take(net.outputs),
+        }
+    }
+
+    /// The outputs of each block.
+    pub(super) fn blocks(&self) -> impl ExactSizeIterator<Item = Range<usize>> + use<> {
+        let outputs = self.outputs;
+        (0..outputs.div_ceil(HEAD_BLOCK)).map(move |i| i * HEAD_BLOCK..outputs.min((i + 1) * HEAD_BLOCK))
+    }
+
+    /// Whether there are several blocks.
+    pub(super) fn is_wide(&self) -> bool {
+        self.outputs > HEAD_BLOCK
+    }
+}
+
+/// Outputs that the head computes together: their weights for a few hundred units fit a core's cache.
+const HEAD_BLOCK: usize = 512;
+
+/// The vectors of tokens.
+#[derive(Clone)]
+pub(super) struct EmbeddingPlan {
+    /// Numbers of a vector.
+    pub(super) dim: usize,
+    /// The same, padded.
+    pub(super) width: usize,
+    pub(super) vocabulary: usize,
+    /// The table in the flat buffer.
+    pub(super) table: Range<usize>,
+    /// Whether the table is the matrix of the head.
+    pub(super) is_tied: bool,
 }
 
 /// A whole network.
 pub(super) struct Plan {
     pub(super) net: Network,
+    pub(super) embedding: Option<EmbeddingPlan>,
     pub(super) layers: Vec<LayerPlan>,
     pub(super) head: HeadPlan,
     /// Parameters.
@@ -161,25 +209,30 @@ impl Plan {
         let layout = net.layout();
         let mut grads = Ranges(0);
         let layers = (0..net.layers.len())
-            .map(|i| LayerPlan::new::<S>(&net.layers[i], i, &layout, &mut grads))
+            .map(|i| {
+                let needs_dx = i > 0 || net.embedding.is_some();
+                LayerPlan::new::<S>(&net.layers[i], i, needs_dx, &layout, &mut grads)
+            })
             .collect();
-        let width = padded::<S>(net.outputs);
-        let range = |name| layout.view(name).expect("every network has a head").range();
-        let head = HeadPlan {
-            hidden: net.hidden(),
-            outputs: net.outputs,
-            width,
-            w: range("head.w"),
-            b: range("head.b"),
-            grad_w: grads.take(net.hidden() * width),
-            grad_b: grads.take(width),
-        };
-        Self { net: net.clone(), layers, head, params: layout.len(), grads: grads.0 }
+        let head = HeadPlan::new::<S>(net, &layout, &mut grads);
+        let embedding = layout.view(EMBEDDING).map(|view| EmbeddingPlan {
+            dim: view.cols,
+            width: padded::<S>(view.cols),
+            vocabulary: view.rows,
+            table: view.range(),
+            is_tied: net.is_tied(),
+        });
+        Self { net: net.clone(), embedding, layers, head, params: layout.len(), grads: grads.0 }
+    }
+
+    /// Values from one row of the first layer's input to the next.
+    pub(super) fn input_stride(&self) -> usize {
+        self.embedding.as_ref().map_or(self.net.input(), |embedding| embedding.width)
     }
 }
 
 impl LayerPlan {
-    fn new<S: Simd>(cell: &Cell, index: usize, layout: &Layout, grads: &mut Ranges) -> Self {
+    fn new<S: Simd>(cell: &Cell, index: usize, needs_dx: bool, layout: &Layout, grads: &mut Ranges) -> Self {
         let range = |name: &str| layout.view(&format!("layer{index}.{name}")).map(|v| v.range());
         let shape = Shape::new(cell);
         let width = padded::<S>(cell.hidden);
@@ -210,7 +263,7 @@ impl LayerPlan {
                 grad_second: grads.take(of_second),
             }
         };
-        let w = matrix(&cell.w(), evaluation_of_w::<S>(&cell.w(), index > 0));
+        let w = matrix(&cell.w(), evaluation_of_w::<S>(&cell.w(), needs_dx));
         let u = matrix(&cell.u(), evaluation_of_u::<S>(&cell.u()));
         let source = |name: &str, raw: bool| match cell.scalars.mode(name) {
             Scalar::Fixed(value) if raw => Source::Fixed(value),
@@ -236,7 +289,7 @@ impl LayerPlan {
             vectors,
             scalars,
             grad_point,
-            needs_dx: index > 0,
+            needs_dx,
         }
     }
 

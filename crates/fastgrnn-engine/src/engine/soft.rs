@@ -26,7 +26,7 @@ pub(super) fn row(loss: Loss, scores: &mut [f32], batch: &Batch, row: usize, sca
     let soft = batch.soft.get(range.clone());
     let class = match &batch.targets {
         Targets::Class(classes) => classes[row] as usize,
-        Targets::Value(_) => return 0.0,
+        Targets::Value(_) | Targets::Set(_) => return 0.0,
     };
     let wanted = |k: usize| match soft {
         Some(soft) => soft[k],

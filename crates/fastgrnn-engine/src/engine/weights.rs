@@ -37,13 +37,13 @@ pub(super) struct MatrixWeights {
     materialised: Option<Materialised>,
 }
 
-/// The packed head.
+/// The packed head, block by block.
 pub(super) struct HeadWeights {
     /// `hidden × outputs`
-    pub(super) forward: Packed,
+    pub(super) forward: Vec<Packed>,
     /// `outputs × hidden`
-    pub(super) back: Packed,
-    /// Biases, padded.
+    pub(super) back: Vec<Packed>,
+    /// Biases, those of each block padded.
     pub(super) bias: Buffer,
 }
 
@@ -57,9 +57,9 @@ impl Weights {
         Self {
             layers: plan.layers.iter().map(LayerWeights::new::<S>).collect(),
             head: HeadWeights {
-                forward: Packed::new::<S>(head.hidden, head.outputs),
-                back: Packed::new::<S>(head.outputs, head.hidden),
-                bias: Buffer::zeros(head.width),
+                forward: head.blocks().map(|block| Packed::new::<S>(head.hidden, block.len())).collect(),
+                back: head.blocks().map(|block| Packed::new::<S>(block.len(), head.hidden)).collect(),
+                bias: Buffer::zeros(head.blocks().len() * head.width),
             },
         }
     }
@@ -69,7 +69,7 @@ impl Weights {
         for (layer, weights) in plan.layers.iter().zip(&mut self.layers) {
             weights.pack(s, layer, params, training);
         }
-        self.head.pack::<S>(&plan.head, params);
+        self.head.pack::<S>(&plan.head, params, training);
     }
 
     /// Writes the gathered gradient `grads` into the flat `out`.
@@ -84,23 +84,24 @@ impl Weights {
         for (layer, weights) in plan.layers.iter().zip(&mut self.layers) {
             weights.unpack(s, layer, grads, params, out);
         }
-        let HeadPlan { hidden, outputs, width, .. } = plan.head;
-        let g = &grads[plan.head.grad_w.clone()];
-        for (o, row) in out[plan.head.w.clone()].chunks_mut(hidden).enumerate() {
-            row.iter_mut().enumerate().for_each(|(i, value)| *value = g[i * width + o]);
-        }
-        let bias = plan.head.grad_b.start..plan.head.grad_b.start + outputs;
-        out[plan.head.b.clone()].copy_from_slice(&grads[bias]);
+        let HeadPlan { hidden, hidden_width, ref grad_w, ref grad_b, ref w, ref b, .. } = plan.head;
+        copy_rows(&grads[grad_w.clone()], hidden_width, &mut out[w.clone()], hidden);
+        out[b.clone()].copy_from_slice(&grads[grad_b.clone()]);
     }
 }
 
 impl HeadWeights {
-    fn pack<S: Simd>(&mut self, plan: &HeadPlan, params: &[f32]) {
-        let HeadPlan { hidden, outputs, .. } = *plan;
-        let w = &params[plan.w.clone()];
-        self.forward.fill::<S>(0, hidden, 0, outputs, |i, o| w[o * hidden + i]);
-        self.back.fill::<S>(0, outputs, 0, hidden, |o, i| w[o * hidden + i]);
-        self.bias[..outputs].copy_from_slice(&params[plan.b.clone()]);
+    fn pack<S: Simd>(&mut self, plan: &HeadPlan, params: &[f32], training: bool) {
+        let HeadPlan { hidden, width, .. } = *plan;
+        for (i, block) in plan.blocks().enumerate() {
+            let w = &params[plan.w.clone()][block.start * hidden..block.end * hidden];
+            let outputs = block.len();
+            self.forward[i].fill::<S>(0, hidden, 0, outputs, |i, o| w[o * hidden + i]);
+            if training {
+                self.back[i].fill::<S>(0, outputs, 0, hidden, |o, i| w[o * hidden + i]);
+            }
+            self.bias[i * width..][..outputs].copy_from_slice(&params[plan.b.clone()][block]);
+        }
     }
 }
 

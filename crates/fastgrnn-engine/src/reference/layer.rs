@@ -22,12 +22,18 @@ struct ReferenceStep {
     x: Vec<f64>,
     units: Vec<Unit>,
     next: Vec<f64>,
+    next_c: Vec<f64>,
 }
 
 impl Pass {
     /// The state h after step `t`.
     pub(super) fn state_after(&self, t: usize) -> &[f64] {
         &self.steps[t].next
+    }
+
+    /// The state c after the last step; zeros unless the cell has it.
+    pub(super) fn last_c(&self) -> &[f64] {
+        &self.steps[self.steps.len() - 1].next_c
     }
 }
 
@@ -39,10 +45,9 @@ impl<'a> ReferenceLayer<'a> {
         Self { cell, w, u, places: places(cell, offset) }
     }
 
-    /// Runs the cell over a sequence from the state `initial`; the LSTM's c starts at 0.
-    pub(super) fn forward(&self, params: &[f64], inputs: Vec<Vec<f64>>, initial: Vec<f64>) -> Pass {
+    /// Runs the cell over a sequence from the state `memory`.
+    pub(super) fn forward(&self, params: &[f64], inputs: Vec<Vec<f64>>, mut memory: Vec<Memory>) -> Pass {
         let pointwise = Pointwise::new(self.cell, params, &self.places);
-        let mut memory: Vec<Memory> = initial.iter().map(|&h| Memory { h, c: 0.0 }).collect();
         let mut steps = Vec::with_capacity(inputs.len());
         for x in inputs {
             let h: Vec<f64> = memory.iter().map(|m| m.h).collect();
@@ -58,7 +63,8 @@ impl<'a> ReferenceLayer<'a> {
                 .enumerate()
                 .map(|(k, unit)| cells::step(self.cell.kind, &pointwise, k, unit))
                 .collect();
-            steps.push(ReferenceStep { x, units, next: memory.iter().map(|m| m.h).collect() });
+            let (next, next_c) = memory.iter().map(|m| (m.h, m.c)).unzip();
+            steps.push(ReferenceStep { x, units, next, next_c });
         }
         Pass { steps, kink_margin: pointwise.kink_margin() }
     }

@@ -44,6 +44,9 @@ fn wanted(outputs: usize, targets: &Targets, row: usize) -> Vec<f64> {
         Targets::Value(values) => {
             values[row * outputs..(row + 1) * outputs].iter().map(|&v| f64::from(v)).collect()
         }
+        Targets::Set(sets) => {
+            (0..outputs as u32).map(|k| f64::from(u8::from(sets.get(row).contains(&k)))).collect()
+        }
         Targets::Class(classes) if outputs == 1 => vec![f64::from(classes[row])],
         Targets::Class(classes) => {
             (0..outputs).map(|k| f64::from(u8::from(k == classes[row] as usize))).collect()

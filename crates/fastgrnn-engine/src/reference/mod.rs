@@ -30,9 +30,9 @@ pub use crate::cells::{Memory, Parameters, Unit};
 
 use crate::cells;
 use fastgrnn_core::batch::Batch;
-use fastgrnn_core::cells::CellKind;
-use fastgrnn_core::net::Loss;
-use fastgrnn_core::net::{Network, Readout};
+use fastgrnn_core::cells::{Cell, CellKind};
+use fastgrnn_core::net::{EMBEDDING, Loss, Network, Readout};
+use fastgrnn_core::regularize::Place;
 use layer::ReferenceLayer;
 use linear::Linear;
 
@@ -41,9 +41,9 @@ pub fn scores(net: &Network, params: &[f64], batch: &Batch) -> Vec<f64> {
     let model = Model::new(net);
     let mut scores = Vec::new();
     for i in 0..batch.len() {
-        let passes = model.forward(params, batch, i);
+        let run = model.forward(params, batch, i, false);
         for t in model.readout_steps(batch.steps(i)) {
-            scores.extend(model.head(params, passes[passes.len() - 1].state_after(t)));
+            scores.extend(model.head(params, &run.read(t)));
         }
     }
     scores
@@ -54,48 +54,86 @@ pub fn states(net: &Network, params: &[f64], batch: &Batch) -> Vec<Vec<f64>> {
     let model = Model::new(net);
     let mut states = vec![Vec::new(); net.layers.len()];
     for i in 0..batch.len() {
-        for (out, pass) in states.iter_mut().zip(model.forward(params, batch, i)) {
+        for (out, pass) in states.iter_mut().zip(&model.forward(params, batch, i, false).passes) {
             (0..batch.steps(i)).for_each(|t| out.extend_from_slice(pass.state_after(t)));
         }
     }
     states
 }
 
-/// The weighted mean loss over the readout rows, and its derivative by every parameter.
+/// The whole state of each sequence after its last step, as [`Batch::carried`] has it.
+pub fn last_states(net: &Network, params: &[f64], batch: &Batch) -> Vec<f64> {
+    let model = Model::new(net);
+    let mut states = Vec::new();
+    for i in 0..batch.len() {
+        for (cell, pass) in net.layers.iter().zip(&model.forward(params, batch, i, false).passes) {
+            states.extend_from_slice(pass.state_after(batch.steps(i) - 1));
+            if cell.state_len() > cell.hidden {
+                states.extend_from_slice(pass.last_c());
+            }
+        }
+    }
+    states
+}
+
+/// The weighted mean loss over the readout rows with the batch's penalties and dropout, and its
+/// derivative by every parameter.
 pub fn gradient(net: &Network, params: &[f64], batch: &Batch, loss: Loss) -> (f64, Vec<f64>) {
     let model = Model::new(net);
     let mut total = 0.0;
     let mut gradient = vec![0.0; params.len()];
+    let of_sequences = |count: &dyn Fn(usize) -> usize| (0..batch.len()).map(count).sum::<usize>();
+    let readings = |i: usize| if net.readout == Readout::Last { batch.readings(i) } else { 1 };
     let weight_sum: f64 = (0..batch.len())
         .map(|i| loss::weight(batch, i) * model.readout_steps(batch.steps(i)).len() as f64)
         .sum();
+    let reads = of_sequences(&|i| readings(i) * model.readout_steps(batch.steps(i)).len());
+    let changes = of_sequences(&|i| batch.steps(i) - 1);
+    let mean = |factor: f32, rows: usize| f64::from(factor) / (rows.max(1) * net.hidden()) as f64;
+    let activation = mean(batch.regularization.activation, reads);
+    let temporal = mean(batch.regularization.temporal, changes);
     let mut row = 0;
     for i in 0..batch.len() {
         let steps = batch.steps(i);
-        let share = loss::weight(batch, i) / weight_sum;
-        let passes = model.forward(params, batch, i);
+        let run = model.forward(params, batch, i, true);
+        let share = loss::weight(batch, i) / weight_sum / readings(i) as f64;
         let mut d_states = vec![vec![0.0; net.hidden()]; steps];
-        for t in model.readout_steps(steps) {
-            let state = passes[passes.len() - 1].state_after(t);
-            let scores = model.head(params, state);
-            let (value, mut d_scores) = loss::row(loss, &scores, batch, row);
-            let last = if net.readout == Readout::Last { batch.readings(i) as f64 } else { 1.0 };
-            total += share * value / last;
-            d_scores.iter_mut().for_each(|d| *d *= share / last);
-            d_states[t] = model.head_reverse(params, state, &d_scores, &mut gradient);
-            row += 1;
+        // The rows of the head: each with its readout row. Earlier readings share the last one's.
+        let first = row;
+        row += model.readout_steps(steps).len();
+        let later = model.readout_steps(steps).zip(first..);
+        let earlier = (1..readings(i)).map(|k| (steps - 1 - k * batch.earlier.every, first));
+        for (t, row) in later.chain(earlier) {
+            let state = run.read(t);
+            let (value, mut d_scores) = loss::row(loss, &model.head(params, &state), batch, row);
+            total += share * value + activation * state.iter().map(|h| h * h).sum::<f64>();
+            d_scores.iter_mut().for_each(|d| *d *= share);
+            d_states[t] = model.head_reverse(params, &state, &d_scores, &mut gradient);
+            d_states[t].iter_mut().zip(&state).for_each(|(d, h)| *d += 2.0 * activation * h);
         }
-        let earlier = if net.readout == Readout::Last { batch.readings(i) } else { 1 };
-        for k in 1..earlier {
-            let t = steps - 1 - k * batch.earlier.every;
-            let state = passes[passes.len() - 1].state_after(t);
-            let (value, mut d_scores) = loss::row(loss, &model.head(params, state), batch, row - 1);
-            total += share * value / earlier as f64;
-            d_scores.iter_mut().for_each(|d| *d *= share / earlier as f64);
-            d_states[t] = model.head_reverse(params, state, &d_scores, &mut gradient);
+        run.drop_from(run.masks.len() - 1, &mut d_states);
+        let top = &run.passes[run.passes.len() - 1];
+        for t in 1..steps {
+            for (k, (new, old)) in top.state_after(t).iter().zip(top.state_after(t - 1)).enumerate() {
+                let change = new - old;
+                total += temporal * change * change;
+                d_states[t][k] += 2.0 * temporal * change;
+                d_states[t - 1][k] -= 2.0 * temporal * change;
+            }
         }
-        for (layer, pass) in model.layers.iter().zip(&passes).rev() {
+        for (l, (layer, pass)) in model.layers.iter().zip(&run.passes).enumerate().rev() {
             d_states = layer.reverse(params, pass, &d_states, &mut gradient);
+            if l > 0 {
+                run.drop_from(l - 1, &mut d_states);
+            }
+        }
+        if let Some(table) = model.table {
+            for (t, &token) in batch.tokens(i).iter().enumerate() {
+                let row = &mut gradient[table + token as usize * net.input()..][..net.input()];
+                for (k, g) in row.iter_mut().enumerate() {
+                    *g += d_states[t][k] * run.input_factors[t][k];
+                }
+            }
         }
     }
     (total, gradient)
@@ -109,7 +147,7 @@ pub fn gradient(net: &Network, params: &[f64], batch: &Batch, loss: Loss) -> (f6
 /// not move with the parameters.
 pub fn kink_margin(net: &Network, params: &[f64], batch: &Batch) -> f64 {
     let model = Model::new(net);
-    let passes = (0..batch.len()).flat_map(|i| model.forward(params, batch, i));
+    let passes = (0..batch.len()).flat_map(|i| model.forward(params, batch, i, true).passes);
     passes.map(|pass| pass.kink_margin).fold(f64::INFINITY, f64::min)
 }
 
@@ -118,50 +156,113 @@ pub fn step(kind: CellKind, parameters: &dyn Parameters, unit_index: usize, unit
     cells::step(kind, parameters, unit_index, unit)
 }
 
-/// Where each layer and the head find their parameters.
+/// One sequence taken through all layers.
+struct Run {
+    passes: Vec<layer::Pass>,
+    /// Factors of each input, which dropout decides.
+    input_factors: Vec<Vec<f64>>,
+    /// Factors of the states that each layer hands on.
+    masks: Vec<Vec<Vec<f64>>>,
+}
+
+impl Run {
+    /// What the head reads after step `t`.
+    fn read(&self, t: usize) -> Vec<f64> {
+        let last = self.passes.len() - 1;
+        self.passes[last].state_after(t).iter().zip(&self.masks[last][t]).map(|(h, m)| h * m).collect()
+    }
+
+    /// From derivatives by what layer `l` hands on to those by its states.
+    fn drop_from(&self, l: usize, d_states: &mut [Vec<f64>]) {
+        for (d, mask) in d_states.iter_mut().zip(&self.masks[l]) {
+            d.iter_mut().zip(mask).for_each(|(d, m)| *d *= m);
+        }
+    }
+}
+
+/// Where each layer, the head and the embedding find their parameters.
 struct Model<'a> {
     net: &'a Network,
     layers: Vec<ReferenceLayer<'a>>,
     head: Linear,
     head_bias: usize,
+    /// First entry of the embedding.
+    table: Option<usize>,
 }
 
 impl<'a> Model<'a> {
     fn new(net: &'a Network) -> Self {
         let layout = net.layout();
-        let start = |name: &str| layout.view(name).expect("the layout has a head").offset;
+        let start = |name: &str| layout.view(name).map(|view| view.offset);
+        let table = start(EMBEDDING);
+        let head = start("head.w").or(table).expect("the layout has a head");
         let mut offset = 0;
         let layers = net.layers.iter().map(|cell| ReferenceLayer::new(cell, &mut offset)).collect();
-        let head = Linear::full(start("head.w"), net.outputs, net.hidden());
-        Self { net, layers, head, head_bias: start("head.b") }
+        let head = Linear::full(head, net.outputs, net.hidden());
+        let head_bias = start("head.b").expect("the layout has a head");
+        Self { net, layers, head, head_bias, table }
     }
 
-    /// Runs sequence `i` through all layers.
-    fn forward(&self, params: &[f64], batch: &Batch, i: usize) -> Vec<layer::Pass> {
-        let mut inputs: Vec<Vec<f64>> = batch
-            .sequence(i)
-            .chunks(batch.dim())
-            .map(|step| step.iter().map(|&v| f64::from(v)).collect())
-            .collect();
-        let mut passes = Vec::new();
-        for (l, layer) in self.layers.iter().enumerate() {
-            let pass = layer.forward(params, inputs, self.initial(batch, i, l));
-            inputs = (0..batch.steps(i)).map(|t| pass.state_after(t).to_vec()).collect();
-            passes.push(pass);
+    /// Runs sequence `i` through all layers, with dropout if `training`.
+    fn forward(&self, params: &[f64], batch: &Batch, i: usize, training: bool) -> Run {
+        let (steps, dropout) = (batch.steps(i), &batch.regularization.dropout);
+        let mask = |place: Place, width: usize| -> Vec<Vec<f64>> {
+            let mut mask = vec![1.0; steps * width];
+            if training && dropout.rate(place) > 0.0 {
+                dropout.fill(place, i, width, &mut mask);
+            }
+            mask.chunks(width).map(|step| step.iter().map(|&m| f64::from(m)).collect()).collect()
+        };
+        let dim = self.net.input();
+        let mut input_factors = mask(Place::Input, dim);
+        let mut inputs: Vec<Vec<f64>> = match self.table {
+            Some(table) => {
+                let vector = |&token: &u32| params[table + token as usize * dim..][..dim].to_vec();
+                for (factors, &token) in input_factors.iter_mut().zip(batch.tokens(i)).filter(|_| training) {
+                    factors.iter_mut().for_each(|f| *f *= f64::from(dropout.of_token(token)));
+                }
+                batch.tokens(i).iter().map(vector).collect()
+            }
+            None => {
+                let steps = batch.sequence(i).chunks(dim);
+                steps.map(|step| step.iter().map(|&v| f64::from(v)).collect()).collect()
+            }
+        };
+        for (x, factors) in inputs.iter_mut().zip(&input_factors) {
+            x.iter_mut().zip(factors).for_each(|(x, f)| *x *= f);
         }
-        passes
+        let mut run = Run { passes: Vec::new(), input_factors, masks: Vec::new() };
+        for (l, layer) in self.layers.iter().enumerate() {
+            let is_top = l + 1 == self.layers.len();
+            let pass = layer.forward(params, inputs, self.first_state(batch, i, l));
+            let factors =
+                mask(if is_top { Place::Output } else { Place::Layer(l) }, self.net.layers[l].hidden);
+            let dropped =
+                |t: usize| pass.state_after(t).iter().zip(&factors[t]).map(|(h, m)| h * m).collect();
+            inputs = (0..steps).map(dropped).collect();
+            run.passes.push(pass);
+            run.masks.push(factors);
+        }
+        run
     }
 
     /// The state of layer `l` before the first step of sequence `i`.
-    fn initial(&self, batch: &Batch, i: usize, l: usize) -> Vec<f64> {
-        let hidden = self.net.layers[l].hidden;
-        if batch.initial.is_empty() {
-            return vec![0.0; hidden];
+    fn first_state(&self, batch: &Batch, i: usize, l: usize) -> Vec<Memory> {
+        let (cells, hidden) = (&self.net.layers, self.net.layers[l].hidden);
+        let zero = || vec![Memory::default(); hidden];
+        let sum = |cells: &[Cell], of: fn(&Cell) -> usize| cells.iter().map(of).sum::<usize>();
+        let mut memory = zero();
+        if !batch.initial.is_empty() {
+            let start = i * sum(cells, |c| c.hidden) + sum(&cells[..l], |c| c.hidden);
+            memory.iter_mut().zip(&batch.initial[start..]).for_each(|(m, &h)| m.h = f64::from(h));
         }
-        let width: usize = self.net.layers.iter().map(|cell| cell.hidden).sum();
-        let before: usize = self.net.layers[..l].iter().map(|cell| cell.hidden).sum();
-        let start = i * width + before;
-        batch.initial[start..start + hidden].iter().map(|&h| f64::from(h)).collect()
+        if !batch.carried.is_empty() {
+            let start = i * self.net.state_len() + sum(&cells[..l], Cell::state_len);
+            let of_layer = &batch.carried[start..start + cells[l].state_len()];
+            memory.iter_mut().zip(of_layer).for_each(|(m, &h)| m.h = f64::from(h));
+            memory.iter_mut().zip(&of_layer[hidden..]).for_each(|(m, &c)| m.c = f64::from(c));
+        }
+        memory
     }
 
     /// The steps of a sequence whose states the head reads.

@@ -34,6 +34,43 @@ fn tanh<S: Simd>(s: S, x: S::V) -> S::V {
     clamp(s, t, -1.0, 1.0)
 }
 
+/// Adding and subtracting it rounds a number of at most 2^22 to a whole one.
+const ROUND: f32 = 12_582_912.0;
+/// ln 2 in two parts; a product of the first with a whole number of at most 127 is exact.
+const LN_2: [f32; 2] = [0.693_359_4, -2.121_944_4e-4];
+/// Arguments of [`exp`] are clipped to this range: powers beyond it are no normal numbers.
+const EXPONENTS: [f32; 2] = [-87.0, 88.0];
+
+/// e to the power of x, within 2e-7 of the true value for x from −87 to 88, and as at these bounds
+/// beyond them. NaN stays NaN.
+#[inline(always)]
+pub fn exp<S: Simd>(s: S, x: S::V) -> S::V {
+    let x = clamp(s, x, EXPONENTS[0], EXPONENTS[1]);
+    let n = s.fma(x, s.splat(std::f32::consts::LOG2_E), s.splat(ROUND));
+    let n = s.sub(n, s.splat(ROUND));
+    let r = s.fma(n, s.splat(-LN_2[0]), x);
+    let r = s.fma(n, s.splat(-LN_2[1]), r);
+    // The series of e^r, for |r| up to half of ln 2.
+    let mut sum = s.splat(1.0 / 5040.0);
+    for divisor in [720.0, 120.0, 24.0, 6.0, 2.0, 1.0, 1.0] {
+        sum = s.fma(sum, r, s.splat(1.0 / divisor));
+    }
+    s.mul(sum, s.power_of_two(n))
+}
+
+/// `ln(1 + x)` for x from 0 to 1, within 2e-7 of the true value.
+#[inline(always)]
+pub fn ln_1p<S: Simd>(s: S, x: S::V) -> S::V {
+    // 2·artanh(x / (2 + x)), whose argument is at most a third.
+    let t = s.div(x, s.add(x, s.splat(2.0)));
+    let y = s.mul(t, t);
+    let mut sum = s.splat(1.0 / 15.0);
+    for divisor in [13.0, 11.0, 9.0, 7.0, 5.0, 3.0, 1.0] {
+        sum = s.fma(sum, y, s.splat(1.0 / divisor));
+    }
+    s.mul(s.add(t, t), sum)
+}
+
 /// `clip(scale·x + offset, low, 1)`
 #[inline(always)]
 fn clipped<S: Simd>(s: S, x: S::V, scale: f32, offset: f32, low: f32) -> S::V {
@@ -91,7 +128,43 @@ mod tests {
         }
     }
 
+    struct Series<'a>(bool, &'a [f32], &'a mut [f32]);
+
+    impl Kernel for Series<'_> {
+        type Output = ();
+        #[inline(always)]
+        fn run<S: Simd>(self, s: S) {
+            for (x, y) in self.1.chunks(S::LANES).zip(self.2.chunks_mut(S::LANES)) {
+                let x = s.load(x);
+                s.store(if self.0 { exp(s, x) } else { ln_1p(s, x) }, y);
+            }
+        }
+    }
+
+    fn check_series<S: Simd>(s: S) {
+        let x: Vec<f32> = (0..64_000).map(|i| i as f32 * (174.8 / 64_000.0) - 86.9).collect();
+        let mut y = vec![0.0; x.len()];
+        s.vectorize(Series(true, &x, &mut y));
+        for (x, y) in x.iter().zip(&y) {
+            let exact = f64::from(*x).exp();
+            assert!((f64::from(*y) / exact - 1.0).abs() < 2e-7, "exp({x}) = {y}, not {exact}");
+        }
+        let special = [f32::NEG_INFINITY, -1e30, -88.0, 0.0, f32::NAN, f32::NAN, 1.0, 2.0];
+        let x: Vec<f32> = special.iter().copied().cycle().take(16).collect();
+        let mut y = vec![9.0; 16];
+        s.vectorize(Series(true, &x, &mut y));
+        assert!(y[..3].iter().all(|y| *y < 2e-38) && y[3] == 1.0, "{y:?}");
+        assert!(y[4].is_nan() && y[5].is_nan());
+        let x: Vec<f32> = (0..=64_000).map(|i| i as f32 / 64_000.0).take(64_000).collect();
+        let mut y = vec![0.0; x.len()];
+        s.vectorize(Series(false, &x, &mut y));
+        for (x, y) in x.iter().zip(&y) {
+            assert!((f64::from(*y) - f64::from(*x).ln_1p()).abs() < 2e-7, "ln_1p({x}) = {y}");
+        }
+    }
+
     fn check<S: Simd>(s: S) {
+        check_series(s);
         let x: Vec<f32> = (0..64_000).map(|i| (i as f32 - 32_000.0) / 1600.0).collect();
         for f in Nonlinearity::ALL {
             let mut y = vec![0.0; x.len()];

@@ -19,7 +19,7 @@ mod x86;
 pub use buffer::Buffer;
 pub use denormals::FlushDenormals;
 pub use gemm::{Gemm, Outer, Packed, Segment};
-pub use math::{apply, slope};
+pub use math::{apply, exp, ln_1p, slope};
 pub use peak::peak_gflops;
 pub use portable::Portable;
 use prefetch::Ahead;
@@ -77,6 +77,8 @@ pub trait Simd: Copy + Send + Sync + 'static {
     fn fma(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V;
     /// `value` in the lanes where `low < x < high`, 0 elsewhere.
     fn between(self, x: Self::V, low: f32, high: f32, value: Self::V) -> Self::V;
+    /// 2 to the power of whole numbers from −126 to 127.
+    fn power_of_two(self, n: Self::V) -> Self::V;
     /// The sum of the lanes, in a fixed order.
     fn sum(self, v: Self::V) -> f32;
 

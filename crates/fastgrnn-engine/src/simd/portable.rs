@@ -83,6 +83,11 @@ impl Simd for Portable {
     }
 
     #[inline(always)]
+    fn power_of_two(self, n: Self::V) -> Self::V {
+        n.map(|n| f32::from_bits(((n as i32 + 127) as u32) << 23))
+    }
+
+    #[inline(always)]
     fn sum(self, v: Self::V) -> f32 {
         v.iter().sum()
     }

@@ -97,6 +97,15 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
+    fn power_of_two(self, n: __m256) -> __m256 {
+        // SAFETY: `self` proves that the CPU has the instructions.
+        unsafe {
+            let exponent = _mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(127));
+            _mm256_castsi256_ps(_mm256_slli_epi32::<23>(exponent))
+        }
+    }
+
+    #[inline(always)]
     fn sum(self, v: __m256) -> f32 {
         let mut lanes = [0.0; 8];
         self.store(v, &mut lanes);
@@ -128,6 +137,15 @@ impl Simd for Avx512 {
             let above = _mm512_cmp_ps_mask::<_CMP_GT_OQ>(x, _mm512_set1_ps(low));
             let inside = _mm512_mask_cmp_ps_mask::<_CMP_LT_OQ>(above, x, _mm512_set1_ps(high));
             _mm512_maskz_mov_ps(inside, value)
+        }
+    }
+
+    #[inline(always)]
+    fn power_of_two(self, n: __m512) -> __m512 {
+        // SAFETY: `self` proves that the CPU has the instructions.
+        unsafe {
+            let exponent = _mm512_add_epi32(_mm512_cvtps_epi32(n), _mm512_set1_epi32(127));
+            _mm512_castsi512_ps(_mm512_slli_epi32::<23>(exponent))
         }
     }
 

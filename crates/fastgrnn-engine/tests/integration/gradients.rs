@@ -4,7 +4,7 @@ use fastgrnn_core::batch::{Batch, Earlier, Targets};
 use fastgrnn_core::cells::{CELLS, Cell, CellKind, Nonlinearity, Scalar, Scalars, Start};
 use fastgrnn_core::net::{Network, Readout};
 use fastgrnn_core::rng::Rng;
-use fastgrnn_engine::engine::{self, Engine, Isa, Loss};
+use fastgrnn_engine::engine::{self, Engine, Gradient, Isa, Loss};
 use fastgrnn_engine::reference;
 use fastgrnn_testing::networks::{
     FORMS, LOSSES, kinds, network, network_of_forms, nonlinearities, norm, off_kinks, relative_error, soften,
@@ -24,16 +24,17 @@ struct Outcome {
 
 fn run(net: &Network, threads: usize, isa: Isa, params: &[f32], batch: &Batch, loss: Loss) -> Outcome {
     let mut engine = Engine::with_isa(net, threads, isa).unwrap().expect("this CPU has the instruction set");
-    run_on(&mut engine, params, batch, loss)
+    run_on(net, &mut engine, params, batch, loss)
 }
 
-fn run_on(engine: &mut Engine, params: &[f32], batch: &Batch, loss: Loss) -> Outcome {
+fn run_on(net: &Network, engine: &mut Engine, params: &[f32], batch: &Batch, loss: Loss) -> Outcome {
     let mut scores = Vec::new();
     engine.forward(params, batch, &mut scores).unwrap();
-    // What the gradient buffer held before must not matter.
-    let mut gradient = vec![f32::NAN; params.len()];
+    let mut gradient = Gradient::new(net);
+    // What the gradient held before must not matter.
+    gradient.values.fill(f32::NAN);
     let step = engine.gradient(params, batch, loss, &mut gradient).unwrap();
-    Outcome { loss: step.loss, scores, gradient }
+    Outcome { loss: step.loss, scores, gradient: gradient.values }
 }
 
 /// Compares scores, loss and each tensor's gradient with the oracle's, on every instruction set.
@@ -203,7 +204,7 @@ fn soft_targets_of_the_wrong_size_or_for_numbers_are_refused() {
     ] {
         let (params, mut batch) = off_kinks(&net, &[4; 2], loss, false, 0.0);
         batch.soft = vec![0.5; soft];
-        let mut gradient = vec![0.0; params.len()];
+        let mut gradient = Gradient::new(&net);
         let error = engine.gradient(&params, &batch, loss, &mut gradient).unwrap_err();
         assert!(error.to_string().contains(part), "{error}");
     }
@@ -304,9 +305,9 @@ fn an_engine_forgets_the_batches_before() {
         let (params, large) = off_kinks(&net, &lengths(100, 9), Loss::default(), true, 0.0);
         let (_, small) = off_kinks(&net, &lengths(3, 4), Loss::default(), false, 0.0);
         let mut engine = Engine::new(&net, 2).unwrap();
-        let fresh = run_on(&mut engine, &params, &small, Loss::default());
-        run_on(&mut engine, &params, &large, Loss::default());
-        let again = run_on(&mut engine, &params, &small, Loss::default());
+        let fresh = run_on(&net, &mut engine, &params, &small, Loss::default());
+        run_on(&net, &mut engine, &params, &large, Loss::default());
+        let again = run_on(&net, &mut engine, &params, &small, Loss::default());
         assert_eq!(bits(&fresh.gradient), bits(&again.gradient), "{kind}");
         assert_eq!(bits(&fresh.scores), bits(&again.scores), "{kind}");
     }
@@ -318,7 +319,7 @@ fn the_loss_of_given_scores_is_the_loss_of_the_step() {
         let net = network(&Cell::new(CellKind::FastGrnn, 3, 7), 1, FULL, 4, Readout::Every);
         let (params, batch) = off_kinks(&net, &lengths(37, 6), loss, false, 0.0);
         let mut engine = Engine::new(&net, 2).unwrap();
-        let (mut scores, mut gradient) = (Vec::new(), vec![0.0; params.len()]);
+        let (mut scores, mut gradient) = (Vec::new(), Gradient::new(&net));
         let step = engine.gradient(&params, &batch, loss, &mut gradient).unwrap();
         engine.forward(&params, &batch, &mut scores).unwrap();
         let apart = engine.loss(&scores, &batch, loss).unwrap();

@@ -3,4 +3,5 @@
 mod gradients;
 mod reference_gradients;
 mod runtime_float;
+mod text;
 mod torch_vectors;

@@ -2,7 +2,7 @@
 
 use fastgrnn_core::batch::{Batch, Targets};
 use fastgrnn_core::net::Network;
-use fastgrnn_engine::engine::{Engine, Loss};
+use fastgrnn_engine::engine::{Engine, Gradient, Loss};
 use fastgrnn_engine::reference;
 use fastgrnn_testing::networks::{relative_error, widen};
 use serde::Deserialize;
@@ -66,8 +66,8 @@ fn the_engine_equals_pytorch() {
         let mut engine = Engine::new(&case.network, 2).unwrap();
         let mut scores = Vec::new();
         engine.forward(&case.params, &batch, &mut scores).unwrap();
-        let mut gradient = vec![0.0; case.params.len()];
+        let mut gradient = Gradient::new(&case.network);
         let step = engine.gradient(&case.params, &batch, Loss::SoftmaxCrossEntropy, &mut gradient).unwrap();
-        case.check("engine", &widen(&scores), step.loss, &widen(&gradient), 1e-4);
+        case.check("engine", &widen(&scores), step.loss, &widen(&gradient.values), 1e-4);
     }
 }

@@ -3,6 +3,7 @@
 use super::digest::{check_digest, with_digest};
 use super::{Decision, Model, ModelError, ModelProblem, Task};
 use crate::settings::ModelRecipe;
+use fastgrnn_core::cells::Role;
 use fastgrnn_core::files::write_atomic;
 use fastgrnn_core::net::{InitialState, Loss, MAX_LAYERS, MAX_SIZE, Network, Readout, View};
 use fastgrnn_data::data::{Normalize, Normalizer};
@@ -92,8 +93,8 @@ fn sorted(value: Value) -> Value {
 
 fn shape(view: &View) -> Vec<usize> {
     match view.role {
-        fastgrnn_core::cells::Role::Weight => vec![view.rows, view.cols],
-        _ => vec![view.rows],
+        Role::Weight | Role::Embedding => vec![view.rows, view.cols],
+        Role::Bias | Role::Raw => vec![view.rows],
     }
 }
 

@@ -1,8 +1,11 @@
 //! Optimisers on flat buffers.
 //!
-//! They walk the views of a [`Layout`] and know nothing about cells: matrices and factors
-//! ([`Role::Weight`]) are decayed, biases and scalars are not. A step allocates nothing, and every
-//! entry is updated on its own, so the result does not depend on how loops are vectorised.
+//! They walk the views of a [`Layout`] and know nothing about cells: matrices, factors
+//! ([`Role::Weight`]) and embeddings are decayed, biases and scalars are not. A step allocates nothing,
+//! and every entry is updated on its own, so the result does not depend on how loops are vectorised.
+//!
+//! Of an embedding, only the rows of tokens that occur in the batch have a gradient, and only these are
+//! visited: other rows and their moments stay as they are, and are not decayed.
 //!
 //! ```
 //! use fastgrnn::cells::{Cell, CellKind};
@@ -58,28 +61,55 @@ impl Optim {
 
     /// Moves `params` against `gradient` at the learning rate `lr`.
     pub fn step(&mut self, layout: &Layout, params: &mut [f32], gradient: &[f32], lr: f64) {
+        self.step_rows(layout, params, gradient, None, lr);
+    }
+
+    /// The same; of an embedding only the `rows`, where they are given.
+    pub fn step_rows(
+        &mut self,
+        layout: &Layout,
+        params: &mut [f32],
+        gradient: &[f32],
+        rows: Option<&[u32]>,
+        lr: f64,
+    ) {
         // The moments of a parameter without gradient decay into the denormals and would stay there.
         let _flush = FlushDenormals::start();
         self.steps += 1;
-        let (beta1, new1, lr32) = (self.momentum as f32, (1.0 - self.momentum) as f32, lr as f32);
-        let t = self.steps.min(i32::MAX as u64) as i32;
-        let size = (lr / (1.0 - self.momentum.powi(t))) as f32;
-        let unbias = self.unbias();
         for view in layout.views() {
-            let range = view.range();
-            let (p, g) = (&mut params[range.clone()], &gradient[range.clone()]);
-            let decay = if view.role == Role::Weight { self.weight_decay } else { 0.0 };
-            match self.kind {
-                Optimizer::Sgd => sgd(p, g, lr32, decay),
-                Optimizer::Nesterov => nesterov(p, g, &mut self.first[range], lr32, beta1, decay),
-                Optimizer::Adam | Optimizer::AdamW => {
-                    let (coupled, shrink) = match self.kind {
-                        Optimizer::Adam => (decay, 1.0),
-                        _ => (0.0, 1.0 - lr32 * decay),
-                    };
-                    let (m, v) = (&mut self.first[range.clone()], &mut self.second[range]);
-                    adam(p, g, m, v, &Adam { size, unbias, beta1, new1, coupled, shrink });
+            let decay = match view.role {
+                Role::Weight | Role::Embedding => self.weight_decay,
+                Role::Bias | Role::Raw => 0.0,
+            };
+            match rows.filter(|_| view.role == Role::Embedding) {
+                None => self.update(view.range(), decay, params, gradient, lr),
+                Some(rows) => {
+                    for &row in rows {
+                        let first = view.offset + row as usize * view.cols;
+                        self.update(first..first + view.cols, decay, params, gradient, lr);
+                    }
                 }
+            }
+        }
+    }
+
+    /// Updates the entries of `range`.
+    fn update(&mut self, range: Range<usize>, decay: f32, params: &mut [f32], gradient: &[f32], lr: f64) {
+        let (p, g) = (&mut params[range.clone()], &gradient[range.clone()]);
+        let (beta1, new1, lr32) = (self.momentum as f32, (1.0 - self.momentum) as f32, lr as f32);
+        match self.kind {
+            Optimizer::Sgd => sgd(p, g, lr32, decay),
+            Optimizer::Nesterov => nesterov(p, g, &mut self.first[range], lr32, beta1, decay),
+            Optimizer::Adam | Optimizer::AdamW => {
+                let (coupled, shrink) = match self.kind {
+                    Optimizer::Adam => (decay, 1.0),
+                    _ => (0.0, 1.0 - lr32 * decay),
+                };
+                let t = self.steps.min(i32::MAX as u64) as i32;
+                let size = (lr / (1.0 - self.momentum.powi(t))) as f32;
+                let unbias = self.unbias();
+                let (m, v) = (&mut self.first[range.clone()], &mut self.second[range]);
+                adam(p, g, m, v, &Adam { size, unbias, beta1, new1, coupled, shrink });
             }
         }
     }
@@ -180,7 +210,7 @@ fn sum_of_squares(values: &[f32]) -> f64 {
 mod tests {
     use super::*;
     use fastgrnn_core::cells::{Cell, CellKind};
-    use fastgrnn_core::net::Network;
+    use fastgrnn_core::net::{EMBEDDING, Embedding, Network};
 
     /// One weight of each role: `w`, `u` decay, `b` does not.
     fn layout() -> Layout {
@@ -240,6 +270,39 @@ mod tests {
                 p = p * shrink - 0.1 * mh / (vh.sqrt() + 1e-8);
                 close(steps[t].0, p);
             }
+        }
+    }
+
+    #[test]
+    fn only_given_rows_of_an_embedding_move_and_they_move_as_all_would() {
+        let net = Network {
+            embedding: Some(Embedding { vocabulary: 5, tied: false }),
+            ..Network::new(vec![Cell::new(CellKind::Rnn, 3, 2)], 2)
+        };
+        let layout = net.layout();
+        let table = layout.view(EMBEDDING).unwrap().range();
+        for kind in [Optimizer::Sgd, Optimizer::Nesterov, Optimizer::Adam, Optimizer::AdamW] {
+            let mut gradient = vec![0.5f32; layout.len()];
+            gradient[table.clone()].fill(0.0);
+            gradient[table.start + 6..table.start + 9].fill(-1.0);
+            let start = vec![1.0f32; layout.len()];
+            let (mut all, mut some) = (start.clone(), start.clone());
+            Optim::new(kind, 0.9, 0.0, layout.len()).step(&layout, &mut all, &gradient, 0.1);
+            Optim::new(kind, 0.9, 0.0, layout.len()).step_rows(
+                &layout,
+                &mut some,
+                &gradient,
+                Some(&[2]),
+                0.1,
+            );
+            assert_eq!(all, some, "{kind}");
+            let mut decayed = start.clone();
+            let mut optim = Optim::new(kind, 0.9, 0.1, layout.len());
+            optim.step_rows(&layout, &mut decayed, &gradient, Some(&[2]), 0.1);
+            assert_eq!(decayed[table.start], 1.0, "{kind}: a row that does not occur is not decayed");
+            // Adam's first step is as long as the learning rate, whatever the gradient.
+            let is_decayed = decayed[table.start + 6] != some[table.start + 6];
+            assert_eq!(is_decayed, kind != Optimizer::Adam, "{kind}");
         }
     }
 

@@ -20,7 +20,7 @@ use fastgrnn_core::format;
 use fastgrnn_core::metrics::Evaluation;
 use fastgrnn_core::net::Layout;
 use fastgrnn_data::data::{Dataset, Labels};
-use fastgrnn_engine::engine::Step;
+use fastgrnn_engine::engine::{Gradient, Step};
 use fastgrnn_model::model::Model;
 use fastgrnn_model::settings::Refit;
 use std::io::Write;
@@ -42,7 +42,7 @@ pub(super) struct SeedRun<'j, 'a> {
     seed: u64,
     state: State,
     batch: Batch,
-    gradient: Vec<f32>,
+    gradient: Gradient,
     /// What of the gradient lies outside the support.
     outside: Vec<f32>,
     /// The parameters on their grids, where there are grids.
@@ -59,7 +59,7 @@ impl<'j, 'a> SeedRun<'j, 'a> {
         let network = job.config.network(job.data);
         let layout = network.layout();
         let (params, optim) = fresh(job.config, job.data, seed);
-        let gradient = vec![0.0; params.len()];
+        let gradient = Gradient::new(&network);
         let mut state = State::new(seed, job.fingerprint.clone(), job.settings.clone(), params, optim);
         state.progress.average = Average::new(job.config.training.ema, &state.params);
         let checkpoint = folder.join(CHECKPOINT_FILE);
@@ -263,13 +263,13 @@ impl<'j, 'a> SeedRun<'j, 'a> {
         let (plan, constraint) = (stages.at(optim.steps), &mut progress.constraint);
         constraint.begin_stage(plan.kind, &self.layout, params);
         let seen = constraint.effective_params(&self.layout, params, &mut self.rounded);
-        let Step { loss, correct, rows } =
+        let Step { loss, correct, rows, .. } =
             self.job.scorer.engine.gradient(seen, &self.batch, config.training.loss, &mut self.gradient)?;
         if !loss.is_finite() {
             return Err(self.diverged(number + 1, format!("the loss became {loss}")));
         }
-        constraint.mask_gradient(&mut self.gradient, &mut self.outside);
-        let norm = clip_norm(&mut self.gradient, config.training.clip);
+        constraint.mask_gradient(&mut self.gradient.values, &mut self.outside);
+        let norm = clip_norm(&mut self.gradient.values, config.training.clip);
         if !norm.is_finite() {
             let what = format!("the loss was {} but its gradient became {norm}", format::number(loss));
             return Err(self.diverged(number + 1, what));
@@ -280,7 +280,7 @@ impl<'j, 'a> SeedRun<'j, 'a> {
             if clipped { (config.training.clip / norm) as f32 } else { 1.0 },
         );
         let lr = rate.at(optim.steps);
-        optim.step(&self.layout, params, &self.gradient, lr);
+        optim.step_rows(&self.layout, params, &self.gradient.values, self.gradient.rows(), lr);
         if let Some(projection) = plan.projection {
             stages.project(projection, constraint, &self.layout, params, optim, lr);
         }
