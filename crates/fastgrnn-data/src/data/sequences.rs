@@ -1,4 +1,5 @@
-//! The one shape of data in memory: sequences end to end, without padding.
+//! The one shape of data in memory: sequences end to end, without padding. A step holds numbers or a
+//! token.
 //!
 //! Values are appended to a vector. When that has grown beyond a limit, it goes to the disk as a
 //! block (see [`spill`](super::spill)) and a new one is begun, so a set may be larger than memory;
@@ -10,12 +11,13 @@ use super::spill::Block;
 /// Bytes of values that stay in memory.
 const MEMORY: usize = 1 << 30;
 
-/// Sequences of `dim` features a step, of equal or unequal length, stored end to end.
+/// Sequences of `dim` features a step, or of tokens, of equal or unequal length, stored end to end.
 ///
 /// Beyond 1 GiB values lie in a temporary file (in `$TMPDIR`) that has no name and is gone with the
-/// process; where none can be made, they stay in memory.
+/// process; where none can be made, they stay in memory. Tokens always stay in memory.
 #[derive(Clone, Debug)]
 pub struct Sequences {
+    /// Features a step; 0 of tokens.
     dim: usize,
     /// What was put onto the disk, with the number of values before it.
     blocks: Vec<(usize, Block)>,
@@ -25,6 +27,8 @@ pub struct Sequences {
     tail: Vec<f32>,
     /// Bytes from which on `tail` becomes a block.
     memory: usize,
+    /// The tokens, where steps hold these.
+    tokens: Vec<u32>,
     offsets: Vec<usize>,
 }
 
@@ -32,14 +36,27 @@ impl PartialEq for Sequences {
     fn eq(&self, other: &Self) -> bool {
         self.dim == other.dim
             && self.offsets == other.offsets
+            && self.tokens == other.tokens
             && (0..self.len()).all(|i| self.get(i) == other.get(i))
     }
 }
 
 impl Sequences {
-    /// No sequences yet; `dim` must be at least 1.
+    /// No sequences of numbers yet; `dim` must be at least 1.
     pub fn new(dim: usize) -> Self {
         Self::with_memory(dim, MEMORY)
+    }
+
+    /// No sequences of tokens yet.
+    ///
+    /// ```
+    /// use fastgrnn_data::data::Sequences;
+    /// let mut x = Sequences::of_tokens();
+    /// x.push_tokens(&[3, 1, 4]);
+    /// assert_eq!((x.steps(0), x.tokens(0)), (3, &[3, 1, 4][..]));
+    /// ```
+    pub fn of_tokens() -> Self {
+        Self::new(0)
     }
 
     /// No sequences yet, of which about `bytes` are to stay in memory.
@@ -51,7 +68,15 @@ impl Sequences {
     /// assert_eq!(x.get(7), [7.0, 0.5]);
     /// ```
     pub fn with_memory(dim: usize, bytes: usize) -> Self {
-        Self { dim, blocks: Vec::new(), spilled: 0, tail: Vec::new(), memory: bytes, offsets: vec![0] }
+        Self {
+            dim,
+            blocks: Vec::new(),
+            spilled: 0,
+            tail: Vec::new(),
+            memory: bytes,
+            tokens: Vec::new(),
+            offsets: vec![0],
+        }
     }
 
     /// All `values` at once, cut into sequences at the steps in `offsets`, which start at 0 and end
@@ -60,8 +85,22 @@ impl Sequences {
         Self { tail: values, offsets, ..Self::new(dim) }
     }
 
+    /// Appends a sequence of tokens.
+    ///
+    /// # Panics
+    /// If these are sequences of numbers.
+    pub fn push_tokens(&mut self, sequence: &[u32]) {
+        assert!(self.has_tokens(), "tokens among numbers");
+        self.tokens.extend_from_slice(sequence);
+        self.offsets.push(self.tokens.len());
+    }
+
     /// Appends a sequence given as whole steps of `dim` values.
+    ///
+    /// # Panics
+    /// If these are sequences of tokens.
     pub fn push(&mut self, sequence: &[f32]) {
+        assert!(!self.has_tokens(), "numbers among tokens");
         if self.tail.len() * size_of::<f32>() >= self.memory {
             match Block::new(&self.tail) {
                 Some(block) => {
@@ -79,7 +118,15 @@ impl Sequences {
 
     /// Appends all of `more`, which has as many features a step.
     pub(crate) fn append(&mut self, more: &Self) {
-        (0..more.len()).for_each(|i| self.push(more.get(i)));
+        (0..more.len()).for_each(|i| self.push_from(more, i));
+    }
+
+    /// Appends sequence `i` of `other`, which is of the same kind.
+    fn push_from(&mut self, other: &Self, i: usize) {
+        match self.has_tokens() {
+            true => self.push_tokens(other.tokens(i)),
+            false => self.push(other.get(i)),
+        }
     }
 
     /// Every value divided by `by`.
@@ -105,7 +152,12 @@ impl Sequences {
         self.len() == 0
     }
 
-    /// Features a step.
+    /// Whether steps hold tokens.
+    pub fn has_tokens(&self) -> bool {
+        self.dim == 0
+    }
+
+    /// Features a step; 0 of tokens.
     pub fn dim(&self) -> usize {
         self.dim
     }
@@ -130,7 +182,15 @@ impl Sequences {
         (0..self.len()).map(|i| self.steps(i)).min().unwrap_or(0)
     }
 
-    /// Values of sequence `i`, step by step.
+    /// Tokens of sequence `i`; empty of numbers.
+    pub fn tokens(&self, i: usize) -> &[u32] {
+        match self.has_tokens() {
+            true => &self.tokens[self.offsets[i]..self.offsets[i + 1]],
+            false => &[],
+        }
+    }
+
+    /// Values of sequence `i`, step by step; empty of tokens.
     pub fn get(&self, i: usize) -> &[f32] {
         let (start, end) = (self.offsets[i] * self.dim, self.offsets[i + 1] * self.dim);
         if start >= self.spilled {
@@ -166,7 +226,7 @@ impl Sequences {
     pub fn select(&self, indices: &[u32]) -> Self {
         let mut chosen = Self::with_memory(self.dim, self.memory);
         for &i in indices {
-            chosen.push(self.get(i as usize));
+            chosen.push_from(self, i as usize);
         }
         chosen
     }
@@ -180,6 +240,19 @@ mod tests {
     fn numbered(mut x: Sequences) -> Sequences {
         (0..500).for_each(|i| x.push(&vec![i as f32; i % 7 * 2]));
         x
+    }
+
+    #[test]
+    fn tokens_are_kept_apart_selected_and_joined() {
+        let mut x = Sequences::of_tokens();
+        [&[1, 2, 3][..], &[], &[9]].iter().for_each(|tokens| x.push_tokens(tokens));
+        assert_eq!((x.len(), x.steps(0), x.steps(1), x.max_steps()), (3, 3, 0, 3));
+        assert_eq!((x.tokens(2), x.get(0), x.dim()), (&[9][..], &[][..], 0));
+        let mut joined = x.select(&[2, 0]);
+        joined.append(&x);
+        assert_eq!((joined.len(), joined.tokens(1), joined.tokens(4)), (5, &[1, 2, 3][..], &[9][..]));
+        assert_ne!(joined, x);
+        assert_ne!(Sequences::of_tokens(), Sequences::new(1));
     }
 
     #[test]
