@@ -151,6 +151,10 @@ fn epoch_text(report: &EpochReport) -> String {
     if let Some(f1) = report.val_f1 {
         text.push_str(&format!(" · val F1 {}", fraction(f1, None)));
     }
+    if let Some(perplexity) = report.val_perplexity {
+        text.push_str(&format!(" · val perplexity {}", number(perplexity)));
+        return text;
+    }
     match (report.val_accuracy, report.val_loss) {
         (Some(accuracy), _) => text.push_str(&format!(" · val {}", fraction(accuracy, None))),
         (None, Some(loss)) => text.push_str(&format!(" · val loss {}", number(loss))),
@@ -168,7 +172,7 @@ impl Observer for Watcher {
             0 => String::new(),
             n => format!(", continuing after epoch {n}"),
         };
-        let (train, val) = (quantity(event.train as u64, "sequence"), count(event.val as u64));
+        let (train, val) = (quantity(event.train as u64, event.unit), count(event.val as u64));
         let validation = match event.folds {
             0 => format!("{train} to train on, {val} to validate"),
             folds => format!("{train} to train on, in {folds} folds to validate"),

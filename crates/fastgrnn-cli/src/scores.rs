@@ -35,6 +35,13 @@ fn absent_text(absent: &[String]) -> String {
 /// Accuracy and F1, or the errors of a regression.
 pub fn score_text(s: &Scores, sd: Option<&Scores>) -> String {
     let plain = |v: f64, d: Option<f64>| d.map_or_else(|| number(v), |d| number_sd(v, d));
+    if let Some(perplexity) = s.perplexity {
+        return format!(
+            "perplexity {} a token, {} tokens",
+            plain(perplexity, sd.and_then(|s| s.perplexity)),
+            count(s.tokens.unwrap_or(0) as u64)
+        );
+    }
     match (s.accuracy, s.rmse) {
         (Some(a), _) => format!(
             "{}accuracy {}, macro F1 {}, loss {}, n {}{}",

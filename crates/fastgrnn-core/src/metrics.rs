@@ -142,6 +142,14 @@ pub struct Scores {
     pub mae: Option<f64>,
     /// Share of the targets' variance that is explained; absent where the targets do not vary.
     pub r2: Option<f64>,
+    /// Of a language model: e to the power of the mean loss of a token.
+    pub perplexity: Option<f64>,
+    /// Of a language model: tokens that were predicted.
+    pub tokens: Option<usize>,
+    /// Of a language model: different tokens that it knows.
+    pub vocabulary: Option<usize>,
+    /// Of a language model: share of the tokens that it does not know.
+    pub unknown_rate: Option<f64>,
     /// Sequences.
     #[serde(default)]
     pub n: usize,
@@ -153,6 +161,12 @@ pub struct Scores {
 impl Serialize for Scores {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
+        if self.perplexity.is_some() {
+            map.serialize_entry("perplexity", &self.perplexity)?;
+            map.serialize_entry("tokens", &self.tokens)?;
+            map.serialize_entry("vocabulary", &self.vocabulary)?;
+            map.serialize_entry("unknown_rate", &self.unknown_rate)?;
+        }
         if self.accuracy.is_some() {
             map.serialize_entry("accuracy", &self.accuracy)?;
             map.serialize_entry("f1_macro", &self.f1_macro)?;
@@ -178,6 +192,9 @@ impl Serialize for Scores {
 impl Scores {
     /// The figure that describes the predictions best, with its name, and whether it is a share.
     pub fn headline(&self) -> (&'static str, f64, bool) {
+        if let Some(perplexity) = self.perplexity {
+            return ("perplexity", perplexity, false);
+        }
         match (self.f1.filter(|_| self.threshold.is_some()), self.accuracy, self.rmse) {
             (Some(f1), ..) => ("F1", f1, true),
             (None, Some(accuracy), _) => ("accuracy", accuracy, true),
@@ -204,6 +221,10 @@ impl Scores {
             rmse: over(&|s| s.rmse, reduce),
             mae: over(&|s| s.mae, reduce),
             r2: over(&|s| s.r2, reduce),
+            perplexity: over(&|s| s.perplexity, reduce),
+            tokens: first.tokens,
+            vocabulary: first.vocabulary,
+            unknown_rate: first.unknown_rate,
             n: first.n,
             absent: first.absent.clone(),
         };
@@ -273,6 +294,19 @@ impl Evaluation {
             (scores.recall, scores.threshold) = (found.recall, Some(threshold));
         }
         self
+    }
+
+    /// Of a language model: `loss` is the mean loss of the `tokens` tokens of `n` texts.
+    ///
+    /// ```
+    /// use fastgrnn_core::metrics::Evaluation;
+    /// let even = Evaluation::of_tokens(1, 500, 10f64.ln());
+    /// assert!((even.scores.perplexity.unwrap() - 10.0).abs() < 1e-9);
+    /// ```
+    pub fn of_tokens(n: usize, tokens: usize, loss: f64) -> Self {
+        let perplexity = Some(loss.exp());
+        let scores = Scores { perplexity, tokens: Some(tokens), loss, n, ..Scores::default() };
+        Self { scores, confusion: None, labels: Vec::new(), per_class: Vec::new() }
     }
 
     /// Of predicted numbers, `width` a sequence; `loss` is their mean loss.

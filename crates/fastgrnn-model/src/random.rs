@@ -280,6 +280,7 @@ impl RandomModel {
             layers: Some(self.layers),
             gate: cell.kind.declaration().gated().then_some(cell.gate),
             update: Some(cell.update),
+            ..NetworkRecipe::default()
         };
         let sparsity = SparsityRecipe {
             keep_w: Some(self.kept_w),

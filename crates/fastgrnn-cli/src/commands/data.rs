@@ -143,7 +143,7 @@ fn part_json(part: &Examples) -> Value {
             (Some(pairs), None)
         }
         Labels::Value { width, .. } => (None, Some(*width)),
-        Labels::None => (None, None),
+        Labels::Next | Labels::None => (None, None),
     };
     json!({
         "n": part.len(),
@@ -166,7 +166,10 @@ fn describe(data: &Dataset) -> String {
     };
     rows.push(("train", part(&data.train)));
     rows.push(("test", data.test.as_ref().map_or("none; name one with --test".into(), part)));
-    rows.push(("features", format!("{} a step", data.train.x.dim())));
+    match &data.text {
+        Some(text) => rows.push(("vocabulary", quantity(text.vocabulary.len() as u64, "token"))),
+        None => rows.push(("features", format!("{} a step", data.train.x.dim()))),
+    }
     let mut text = facts(&rows);
     for note in data
         .notes

@@ -99,7 +99,7 @@ fn predictions_csv(model: &Model, part: &Examples, predictions: &Predictions) ->
             Labels::Value { width, values } => {
                 record.extend(values[i * width..(i + 1) * width].iter().map(f32::to_string));
             }
-            Labels::None => {}
+            Labels::Next | Labels::None => {}
         }
         record.extend(predictions.row(i).iter().map(f32::to_string));
         out.write_record(&record)?;

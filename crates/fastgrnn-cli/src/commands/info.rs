@@ -86,6 +86,14 @@ fn about(any: &AnyModel) -> Vec<(&'static str, String)> {
         }
     };
     let features = model.features.as_ref().map_or(String::new(), |f| format!(": {}", f.join(", ")));
+    let input = match &model.text {
+        Some(text) => format!(
+            "tokens ({} of them), as vectors of {}",
+            count(text.vocabulary.len() as u64),
+            quantity(model.network.input() as u64, "number")
+        ),
+        None => format!("{} a step{features}", quantity(model.network.input() as u64, "feature")),
+    };
     let mut rows = vec![
         ("cell", format!("{}: {}", declaration.title, declaration.equation)),
         ("where", format!("{nonlinearities} (g is the gate's, f and u the update's nonlinearity)")),
@@ -99,7 +107,7 @@ fn about(any: &AnyModel) -> Vec<(&'static str, String)> {
                 first.form_u
             ),
         ),
-        ("input", format!("{} a step{features}", quantity(model.network.input() as u64, "feature"))),
+        ("input", input),
         ("output", outputs),
         (
             "trained on",

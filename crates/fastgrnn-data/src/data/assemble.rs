@@ -55,6 +55,7 @@ pub(crate) fn assemble(
             let known = Labels::Class { index: Vec::new(), names: expect.classes.clone() };
             labels_like(&train, &known, "the model", &mut notes)?
         }
+        Some(_) if train.x.is_empty() && train.x.has_tokens() => Labels::Next,
         Some(_) if train.x.is_empty() => {
             let width = test.as_ref().map_or(1, |test| test.y.width());
             Labels::Value { width, values: Vec::new() }
@@ -110,6 +111,7 @@ pub(crate) fn assemble(
         validation: train.validation,
         background: train.background,
         audio: train.audio,
+        text: train.text,
         ..Dataset::new(name, examples)
     })
 }

@@ -2,6 +2,7 @@
 
 use super::{Finding, Sequences};
 use crate::features::Spec;
+use crate::text::TextFormat;
 use serde::{Deserialize, Serialize};
 
 /// What a validation split keeps.
@@ -32,6 +33,8 @@ pub enum Labels {
         /// All of them, sequence by sequence.
         values: Vec<f32>,
     },
+    /// The token after each step: what a language model learns.
+    Next,
     /// Nothing: input to predict on.
     None,
 }
@@ -71,6 +74,7 @@ impl Examples {
                 let values = rows().flat_map(|i| &values[i * width..(i + 1) * width]).copied().collect();
                 Labels::Value { width: *width, values }
             }
+            Labels::Next => Labels::Next,
             Labels::None => Labels::None,
         };
         let numbers = |of: &Option<Vec<u32>>| of.as_ref().map(|of| rows().map(|i| of[i]).collect());
@@ -144,6 +148,8 @@ pub struct Dataset {
     pub background: Option<Sequences>,
     /// How the features were made from audio, where they were.
     pub audio: Option<Spec>,
+    /// How the tokens were made from texts, where they were.
+    pub text: Option<TextFormat>,
     /// What is known about this set, for recipes.
     pub suggested: Suggestions,
 }
@@ -172,6 +178,7 @@ impl Dataset {
             validation: None,
             background: None,
             audio: None,
+            text: None,
             suggested: Suggestions::default(),
         }
     }

@@ -65,6 +65,17 @@ pub enum DataError {
         /// Bytes there.
         found: u64,
     },
+    /// A folder without the text that a language model is trained on.
+    #[error(
+        "{file} has no text to train on (found: {found}); a folder for `task = lm` has the files train.txt, \
+         valid.txt and test.txt, or give a single text file"
+    )]
+    NoText {
+        /// The folder.
+        file: String,
+        /// What is in it.
+        found: String,
+    },
     /// A file that breaks the rules of its format.
     #[error("{file}: {place}: {problem}")]
     Corrupt {

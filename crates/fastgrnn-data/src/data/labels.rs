@@ -36,6 +36,7 @@ pub(crate) fn labels(part: &Part, kind: LabelKind, notes: &mut Vec<String>) -> R
                 hint: "training needs a label for every sequence".into(),
             });
         }
+        RawLabels::Next => return Ok(Labels::Next),
         RawLabels::Number { width, values } => Some((*width, values.clone())),
         RawLabels::Text(text) => parse_all(text).map(|values| (1, values)),
     };
@@ -132,10 +133,14 @@ pub(crate) fn labels_like(
         (Labels::Value { width, .. }, RawLabels::None) if test.x.is_empty() => {
             Ok(Labels::Value { width: *width, values: Vec::new() })
         }
-        (Labels::None, _) | (_, RawLabels::None) => Err(DataError::NoLabels {
-            file: test.file.clone(),
-            hint: "a test set needs a label for every sequence".into(),
-        }),
+        (Labels::Next, RawLabels::Next) => Ok(Labels::Next),
+        (Labels::Next, RawLabels::None) if test.x.is_empty() => Ok(Labels::Next),
+        (Labels::None | Labels::Next, _) | (_, RawLabels::None | RawLabels::Next) => {
+            Err(DataError::NoLabels {
+                file: test.file.clone(),
+                hint: "a test set needs a label for every sequence".into(),
+            })
+        }
         (Labels::Class { names, .. }, raw) => {
             let text = class_text(test.labels_in(), raw)?;
             let (index, respelled) = indices(&text, names).map_err(|i| DataError::UnseenLabel {
@@ -161,7 +166,7 @@ pub(crate) fn labels_like(
                 RawLabels::Text(text) => {
                     (1, parse_all(text).ok_or_else(|| not_numbers(test.labels_in(), raw))?)
                 }
-                RawLabels::None => (0, Vec::new()),
+                RawLabels::None | RawLabels::Next => (0, Vec::new()),
             };
             if found != *width {
                 return Err(DataError::Unsupported {
@@ -232,7 +237,7 @@ fn class_text(file: &str, raw: &RawLabels) -> Result<Vec<String>, DataError> {
             file: file.into(),
             problem: format!("{width} labels a sequence are not one class"),
         }),
-        RawLabels::None => Ok(Vec::new()),
+        RawLabels::None | RawLabels::Next => Ok(Vec::new()),
     }
 }
 

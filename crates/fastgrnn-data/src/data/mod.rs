@@ -61,6 +61,7 @@ mod spill;
 pub mod split;
 mod split_problem;
 mod test_split;
+mod texts;
 mod time_blocks;
 mod ts;
 mod watch;
@@ -81,7 +82,10 @@ pub use normalize::{Normalize, Normalizer};
 pub use random::RandomWalks;
 pub use request::{Expect, Inherited, LabelKind, Request};
 pub use sequences::Sequences;
-pub use settings::{AudioConfig, AudioRecipe, DataConfig, DataRecipe, SourceConfig, SourceRecipe};
+pub use settings::{
+    AudioConfig, AudioRecipe, DataConfig, DataRecipe, SourceConfig, SourceRecipe, TaskKind, TextConfig,
+    TextRecipe,
+};
 pub use spectral::Spectral;
 pub use split::validation_split;
 pub use split_problem::SplitProblem;

@@ -3,6 +3,7 @@
 //! A reader knows its format and nothing else. The module `assemble` understands the labels.
 
 use crate::features::Spec;
+use crate::text::TextFormat;
 
 use super::names::number_text;
 use super::{DataError, Finding, LabelKind, Request, Sequences};
@@ -11,7 +12,12 @@ use super::{DataError, Finding, LabelKind, Request, Sequences};
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum RawLabels {
     Text(Vec<String>),
-    Number { width: usize, values: Vec<f64> },
+    Number {
+        width: usize,
+        values: Vec<f64>,
+    },
+    /// The token after each step.
+    Next,
     None,
 }
 
@@ -51,6 +57,8 @@ pub(crate) struct Part {
     pub background: Option<Sequences>,
     /// How the features were made from audio, where they were.
     pub audio: Option<Spec>,
+    /// How the tokens were made from texts, where they were.
+    pub text: Option<TextFormat>,
     /// Whether the reader has cut the requested windows.
     pub is_cut: bool,
     pub ids: Option<Vec<String>>,
@@ -77,6 +85,7 @@ impl Part {
             validation: None,
             background: None,
             audio: None,
+            text: None,
             is_cut: false,
             ids: None,
             features: None,
@@ -93,6 +102,14 @@ impl Part {
 
     /// Cuts windows and re-blocks as requested.
     pub fn shaped(mut self, request: &Request) -> Result<Self, DataError> {
+        if self.x.has_tokens() {
+            for (key, value) in [("window", request.data.window), ("timesteps", request.data.timesteps)] {
+                if let Some(value) = value {
+                    let problem = format!("{value} is for sequences of numbers, and {} is text", self.file);
+                    return Err(DataError::Setting { key: key.into(), problem });
+                }
+            }
+        }
         if let Some(i) = (0..self.x.len()).find(|&i| self.x.steps(i) == 0) {
             let hint = format!("sequence {i} has no time steps");
             return Err(DataError::Empty { file: self.file, hint });
@@ -147,7 +164,7 @@ impl Part {
             (RawLabels::Number { values: all, .. }, RawLabels::Number { values: more, .. }) => {
                 all.extend(more);
             }
-            (RawLabels::None, RawLabels::None) => {}
+            (RawLabels::None, RawLabels::None) | (RawLabels::Next, RawLabels::Next) => {}
             (RawLabels::Text(all), RawLabels::Number { values, .. }) => {
                 all.extend(values.iter().copied().map(number_text));
             }
@@ -216,7 +233,7 @@ impl Part {
                 let row = |i| values[of(i) * *width..(of(i) + 1) * *width].iter().copied();
                 *values = from.iter().flat_map(row).collect();
             }
-            RawLabels::None => {}
+            RawLabels::None | RawLabels::Next => {}
         }
         for names in [&mut self.group, &mut self.ids].into_iter().flatten() {
             *names = from.iter().map(|i| names[of(i)].clone()).collect();

@@ -56,6 +56,7 @@ pub(crate) fn request_for_test_part(request: &Request, train: &Part) -> Request 
         same.data.columns = Some(features.clone());
         same.inherited.columns = true;
     }
+    same.text_format = same.text_format.or_else(|| train.text.clone());
     // A separate test set may have class folders instead of a manifest.
     same.inherited.manifest = true;
     if request.data.labels == LabelKind::Auto {

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::{AudioConfig, DataConfig, DataError, Watch};
+use super::{AudioConfig, DataConfig, DataError, TextConfig, Watch};
+use crate::text::TextFormat;
 
 /// How to understand the labels of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,6 +76,10 @@ pub struct Request {
     pub data: DataConfig,
     /// How recordings become features.
     pub audio: AudioConfig,
+    /// How texts become tokens.
+    pub text: TextConfig,
+    /// The tokenizer and the vocabulary to use, where training has chosen them.
+    pub text_format: Option<TextFormat>,
     /// Varied copies of each training clip.
     pub audio_copies: usize,
     /// The least signal-to-noise ratio of a copy, in dB; if this and `snr_high` are 0, 5 to 25.

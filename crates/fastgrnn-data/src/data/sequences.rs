@@ -117,7 +117,7 @@ impl Sequences {
     }
 
     /// Appends all of `more`, which has as many features a step.
-    pub(crate) fn append(&mut self, more: &Self) {
+    pub fn append(&mut self, more: &Self) {
         (0..more.len()).for_each(|i| self.push_from(more, i));
     }
 

@@ -2,14 +2,16 @@
 
 use super::{CrossValidation, Decimal, Encoding, LabelKind, Missing, Normalize, TestSplitBy};
 use crate::features::Spec;
+use crate::text::TokenKind;
+use fastgrnn_core::net::MAX_SIZE;
 use fastgrnn_core::settings::{Choice, Group, MAX_COUNT};
-use fastgrnn_core::{choice_setting, settings, text_setting};
+use fastgrnn_core::{choice, choice_setting, settings, text_setting};
 use std::path::PathBuf;
 
 settings! {
     /// Which data to use.
     "Data", SourceRecipe => SourceConfig {
-        /// Data set: a known name (digits, mnist, har2, har6, dsa19, google12, google30, wakeword:WORD), a file or a folder
+        /// Data set: a known name (digits, mnist, har2, har6, dsa19, google12, google30, wakeword:WORD, ptb), a file or a folder
         dataset: String = derived, value("NAME|PATH"), local;
         /// Separate test set, if the data set has none of its own
         test: PathBuf = optional, value("PATH"), local;
@@ -91,6 +93,36 @@ settings! {
     }
 }
 
+choice! {
+    /// What is learnt.
+    TaskKind {
+        /// The class of a sequence, or its numbers.
+        #[default]
+        Classify = "classify",
+        /// The next token of a text.
+        LanguageModel = "lm",
+    }
+}
+
+/// Tokens of the vocabulary besides the unknown one.
+pub(crate) const VOCABULARY: usize = 10_000;
+
+settings! {
+    /// How texts become tokens.
+    "Text", TextRecipe => TextConfig {
+        /// What is learnt: classify for the class of a sequence (or numbers), lm for the next token of a text
+        task: TaskKind = optional("classify, or lm for the data set ptb");
+        /// What a token is: words and signs, characters, or what stands between blanks
+        tokens: TokenKind = optional("words; blanks for the data set ptb");
+        /// Make letters small before texts are cut into tokens
+        lowercase: bool = optional("true; false for characters and for the data set ptb");
+        /// Most tokens of the vocabulary: the most frequent ones of the training text; all others become <unk>
+        vocabulary: usize = constant(VOCABULARY), value("N"), range(1..=MAX_SIZE - 1);
+        /// Least number of times that a token of the vocabulary occurs in the training text
+        min_count: usize = constant(1), value("N"), range(1..=MAX_COUNT);
+    }
+}
+
 const NO_DERIVED: &str = "no default of this group depends on the data";
 
 impl Default for DataConfig {
@@ -102,6 +134,12 @@ impl Default for DataConfig {
 impl Default for AudioConfig {
     fn default() -> Self {
         AudioRecipe::default().with_defaults().complete().expect(NO_DERIVED)
+    }
+}
+
+impl Default for TextConfig {
+    fn default() -> Self {
+        TextRecipe::default().with_defaults().complete().expect(NO_DERIVED)
     }
 }
 

@@ -25,6 +25,10 @@ use fastgrnn_core::files::NewFile;
 /// ```
 pub fn write(data: &Dataset, path: &Path) -> Result<Vec<PathBuf>, DataError> {
     let paths = outputs(data, path)?;
+    if data.train.x.has_tokens() {
+        let problem = "texts are not written; use the files that they came from".into();
+        return Err(DataError::Unsupported { file: path.display().to_string(), problem });
+    }
     let part = match Ending::of(path)? {
         Ending::Npz => {
             temporary(path, |out| npz(data, path, out))?.persist().map_err(io_error(path))?;
@@ -250,7 +254,7 @@ impl<W: Write + Seek> Npz<'_, W> {
         }
         let y = format!("y{suffix}");
         match &examples.y {
-            Labels::None => {}
+            Labels::None | Labels::Next => {}
             Labels::Value { width, values } => {
                 self.array(&y, "<f4", &[x.len(), *width], &floats(values))?;
             }
@@ -300,7 +304,7 @@ impl<W: Write + Seek> Npz<'_, W> {
 /// The label of each sequence as text.
 fn labels(examples: &Examples, out: &Out) -> Result<Option<Vec<String>>, DataError> {
     match &examples.y {
-        Labels::None => Ok(None),
+        Labels::None | Labels::Next => Ok(None),
         Labels::Class { index, names } => {
             Ok(Some(index.iter().map(|&c| names[c as usize].clone()).collect()))
         }
@@ -356,7 +360,7 @@ fn ts(_: &Dataset, examples: &Examples, name: &str, out: &mut Out) -> Result<(),
         header += &format!("@seriesLength {}\n", x.max_steps());
     }
     header += &match &examples.y {
-        Labels::None => "@classLabel false\n".into(),
+        Labels::None | Labels::Next => "@classLabel false\n".into(),
         Labels::Value { .. } => "@targetlabel true\n".into(),
         Labels::Class { names, .. } => {
             let words: Vec<String> = names.iter().map(|name| word(name)).collect();

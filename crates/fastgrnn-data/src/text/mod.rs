@@ -13,5 +13,24 @@
 mod tokenizer;
 mod vocabulary;
 
+use serde::{Deserialize, Serialize};
+
 pub use tokenizer::{TokenKind, Tokenizer};
 pub use vocabulary::{Counts, END_OF_LINE, UNKNOWN, Vocabulary};
+
+/// How texts become the numbers of tokens: what a model that reads texts has to remember.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TextFormat {
+    /// Where texts are cut.
+    pub tokenizer: Tokenizer,
+    /// The number of each token.
+    pub vocabulary: Vocabulary,
+}
+
+impl TextFormat {
+    /// Appends the numbers of the tokens of `text`.
+    pub fn encode(&self, text: &str, tokens: &mut Vec<u32>) {
+        self.tokenizer.for_each(text, |token| tokens.push(self.vocabulary.index(token)));
+    }
+}

@@ -142,7 +142,10 @@ fn known_sets_say_where_they_are_or_what_to_get() {
     let folder = tempfile::tempdir().unwrap();
     let sets = data::known_sets(Some(folder.path()));
     let all: Vec<&str> = sets.iter().map(|set| set.name.as_str()).collect();
-    assert_eq!(all, ["digits", "mnist", "har2", "har6", "dsa19", "google12", "google30", "wakeword:<word>"]);
+    assert_eq!(
+        all,
+        ["digits", "mnist", "har2", "har6", "dsa19", "google12", "google30", "wakeword:<word>", "ptb"]
+    );
     assert!(sets[0].found && sets[0].path.is_none());
     for set in &sets[1..] {
         assert!(!set.licence.is_empty() && !set.looked.is_empty());

@@ -8,6 +8,7 @@ use fastgrnn_core::files::write_atomic;
 use fastgrnn_core::net::{InitialState, Loss, MAX_LAYERS, MAX_SIZE, Network, Readout, View};
 use fastgrnn_data::data::{Normalize, Normalizer};
 use fastgrnn_data::features::Spec;
+use fastgrnn_data::text::TextFormat;
 use safetensors::tensor::{Dtype, TensorView};
 use safetensors::{SafeTensors, serialize};
 use serde::de::DeserializeOwned;
@@ -32,6 +33,7 @@ const MAX_FILE: u64 = 1 << 30;
 enum TaskKind {
     Classes,
     Values,
+    NextToken,
 }
 
 #[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -61,6 +63,9 @@ struct Metadata {
     /// How features are made from audio.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     audio: Option<Spec>,
+    /// How tokens are made from texts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    text: Option<TextFormat>,
     dataset: String,
     steps: usize,
     recipe: ModelRecipe,
@@ -109,6 +114,7 @@ impl Metadata {
             task: match model.task {
                 Task::Classes { .. } => TaskKind::Classes,
                 Task::Values { .. } => TaskKind::Values,
+                Task::NextToken => TaskKind::NextToken,
             },
             labels: model.labels().to_vec(),
             loss: model.loss,
@@ -121,6 +127,7 @@ impl Metadata {
             seed: model.seed,
             features: model.features.clone(),
             audio: model.audio,
+            text: model.text.clone(),
             dataset: model.dataset.clone(),
             steps: model.steps,
             recipe: model.recipe.clone(),
@@ -163,15 +170,30 @@ impl Metadata {
         if net.layers.len() > MAX_LAYERS {
             return Err(metadata_error(format!("{} layers", net.layers.len())));
         }
-        let sizes = net.layers.iter().flat_map(|c| [c.input, c.hidden]).chain([net.outputs]);
+        let vocabulary = net.embedding.map(|embedding| embedding.vocabulary);
+        let sizes =
+            net.layers.iter().flat_map(|c| [c.input, c.hidden]).chain([net.outputs]).chain(vocabulary);
         if let Some(size) = sizes.into_iter().find(|&size| size > MAX_SIZE) {
             return Err(metadata_error(format!("a size of {size}")));
         }
         net.check()?;
-        if net.readout != Readout::Last {
-            return Err(metadata_error("a readout of every state, which this release cannot predict with"));
+        if (net.readout == Readout::Every) != (self.task == TaskKind::NextToken) {
+            return Err(metadata_error("a readout of every state, which only a language model has"));
+        }
+        let known = self.text.as_ref().map(|text| text.vocabulary.len());
+        if known != vocabulary {
+            let tokens = |n: Option<usize>| n.map_or("none".into(), |n| n.to_string());
+            return Err(metadata_error(format!(
+                "a vocabulary of {} tokens for an embedding of {}",
+                tokens(known),
+                tokens(vocabulary)
+            )));
         }
         let outputs = match (self.task, self.loss) {
+            (TaskKind::NextToken, Loss::SoftmaxCrossEntropy) => vocabulary.unwrap_or(0),
+            (TaskKind::NextToken, _) => {
+                return Err(metadata_error("a language model with another loss than softmax-cross-entropy"));
+            }
             (TaskKind::Classes, Loss::SquaredError) => {
                 return Err(metadata_error("a squared error of classes"));
             }
@@ -364,6 +386,7 @@ impl<'a> Opened<'a> {
             task: match metadata.task {
                 TaskKind::Classes => Task::Classes { labels: metadata.labels },
                 TaskKind::Values => Task::Values { mean: other(TARGET_MEAN), scale: other(TARGET_SCALE) },
+                TaskKind::NextToken => Task::NextToken,
             },
             loss: metadata.loss,
             normalizer: Normalizer {
@@ -379,6 +402,7 @@ impl<'a> Opened<'a> {
             seed: metadata.seed,
             features: metadata.features,
             audio: metadata.audio,
+            text: metadata.text,
             dataset: metadata.dataset,
             steps: metadata.steps,
             recipe: metadata.recipe,

@@ -43,6 +43,7 @@ use crate::settings::ModelRecipe;
 use fastgrnn_core::net::{InitialState, Loss, Network};
 use fastgrnn_data::data::Normalizer;
 use fastgrnn_data::features::Spec;
+use fastgrnn_data::text::TextFormat;
 
 /// What the outputs mean.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,6 +61,8 @@ pub enum Task {
         /// Deviation of each.
         scale: Vec<f32>,
     },
+    /// Scores of the token after each step.
+    NextToken,
 }
 
 /// A trained network and what is needed to use it.
@@ -85,6 +88,8 @@ pub struct Model {
     pub features: Option<Vec<String>>,
     /// How features are made from audio, where the model listens.
     pub audio: Option<Spec>,
+    /// How tokens are made from texts, where the model reads.
+    pub text: Option<TextFormat>,
     /// What the data set was called.
     pub dataset: String,
     /// Steps of the longest training sequence.
@@ -97,7 +102,7 @@ impl Model {
     /// A model that takes its input as it is, starts from a zero state and has no history.
     pub fn new(network: Network, params: Vec<f32>, task: Task) -> Self {
         let loss = match task {
-            Task::Classes { .. } => Loss::SoftmaxCrossEntropy,
+            Task::Classes { .. } | Task::NextToken => Loss::SoftmaxCrossEntropy,
             Task::Values { .. } => Loss::SquaredError,
         };
         Self {
@@ -111,6 +116,7 @@ impl Model {
             seed: 0,
             features: None,
             audio: None,
+            text: None,
             dataset: String::new(),
             steps: 0,
             recipe: ModelRecipe::default(),
@@ -136,7 +142,7 @@ impl Model {
     pub fn labels(&self) -> &[String] {
         match &self.task {
             Task::Classes { labels } => labels,
-            Task::Values { .. } => &[],
+            Task::Values { .. } | Task::NextToken => &[],
         }
     }
 }

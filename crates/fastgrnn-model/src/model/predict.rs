@@ -4,6 +4,7 @@ use super::{Model, ModelError, Scorer, Task};
 use fastgrnn_core::metrics::Evaluation;
 use fastgrnn_core::net::Loss;
 use fastgrnn_data::data::{Examples, Expect, Labels, Normalize, Sequences};
+use fastgrnn_data::text::END_OF_LINE;
 
 /// What a model says about sequences.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,6 +38,11 @@ impl Predictions {
                 }
                 Self { classes, width, values: scores }
             }
+            (Task::NextToken, _) => {
+                let width = model.network.outputs;
+                scores.chunks_exact_mut(width).for_each(softmax);
+                Self { classes: Vec::new(), width, values: scores }
+            }
             (Task::Values { .. }, Loss::BinaryCrossEntropy) => {
                 scores.iter_mut().for_each(|s| *s = sigmoid(*s));
                 Self { classes: Vec::new(), width: model.network.outputs, values: scores }
@@ -48,6 +54,11 @@ impl Predictions {
                 Self { classes: Vec::new(), width: mean.len(), values: scores }
             }
         }
+    }
+
+    /// No predictions: those of a language model are not kept.
+    pub fn none() -> Self {
+        Self { classes: Vec::new(), width: 0, values: Vec::new() }
     }
 
     /// Number of sequences.
@@ -94,7 +105,7 @@ impl Predictions {
                     _ => evaluation,
                 }
             }
-            Labels::None => Evaluation::of_classes(&[], &[], &[], loss),
+            Labels::None | Labels::Next => Evaluation::of_classes(&[], &[], &[], loss),
         }
     }
 }
@@ -118,6 +129,11 @@ fn softmax(row: &mut [f32]) {
 }
 
 impl Model {
+    /// The token that stands at the end of a line of text; 0 where the vocabulary has none.
+    pub(super) fn end_of_line(&self) -> u32 {
+        self.text.as_ref().map_or(0, |text| text.vocabulary.index(END_OF_LINE))
+    }
+
     /// What data must be like for this model: with it, a reader takes columns by the model's names.
     ///
     /// ```
@@ -152,6 +168,9 @@ impl Model {
     /// Predicts every sequence.
     pub fn predict(&self, x: &Sequences, threads: usize) -> Result<Predictions, ModelError> {
         self.check_dim(x)?;
+        if self.task == Task::NextToken {
+            return Err(ModelError::NextToken);
+        }
         let all: Vec<u32> = (0..x.len() as u32).collect();
         let (scores, _) = Scorer::new(&self.network, threads)?.score(self, &self.params, x, None, &all)?;
         Ok(Predictions::new(self, scores))
@@ -167,16 +186,38 @@ impl Model {
         let y = self.own_labels(&examples.y)?;
         let all: Vec<u32> = (0..examples.len() as u32).collect();
         let mut scorer = Scorer::new(&self.network, threads)?;
+        if self.task == Task::NextToken {
+            let evaluation = self.evaluate_tokens(&mut scorer, &self.params, &examples.x, &all)?;
+            return Ok((evaluation, Predictions::none()));
+        }
         let (scores, loss) = scorer.score(self, &self.params, &examples.x, Some(&y), &all)?;
         let predictions = Predictions::new(self, scores);
         let evaluation = predictions.evaluate(self, &y, &all, loss);
         Ok((evaluation, predictions))
     }
 
+    /// How well a language model with `params` in place of its own predicts the texts at `indices`.
+    pub fn evaluate_tokens(
+        &self,
+        scorer: &mut Scorer,
+        params: &[f32],
+        x: &Sequences,
+        indices: &[u32],
+    ) -> Result<Evaluation, ModelError> {
+        let (loss, tokens) = scorer.token_loss(self, params, x, indices)?;
+        let mut evaluation = Evaluation::of_tokens(indices.len(), tokens, loss);
+        let unknown = indices.iter().flat_map(|&i| x.tokens(i as usize)).filter(|&&token| token == 0).count();
+        evaluation.scores.vocabulary = self.text.as_ref().map(|text| text.vocabulary.len());
+        evaluation.scores.unknown_rate = Some(unknown as f64 / tokens.max(1) as f64);
+        Ok(evaluation)
+    }
+
     /// Whether sequences have as many features as the model takes.
     pub fn check_dim(&self, x: &Sequences) -> Result<(), ModelError> {
-        if x.dim() == self.network.input() {
-            return Ok(());
+        match self.network.embedding.is_some() {
+            true if x.has_tokens() => return Ok(()),
+            false if x.dim() == self.network.input() => return Ok(()),
+            _ => {}
         }
         let names = self.features.clone();
         Err(ModelError::Dim { found: x.dim(), expected: self.network.input(), names })
@@ -187,6 +228,7 @@ impl Model {
         let expected = match self.task {
             Task::Classes { .. } => "classes",
             Task::Values { .. } => "numbers",
+            Task::NextToken => "the next token",
         };
         match (y, &self.task) {
             (Labels::Class { index, names }, Task::Classes { labels }) => {
@@ -206,6 +248,8 @@ impl Model {
             (Labels::Value { .. }, Task::Values { .. }) => {
                 Err(ModelError::Labels { found: "have another number of columns", expected })
             }
+            (Labels::Next, Task::NextToken) => Ok(Labels::Next),
+            (Labels::Next, _) => Err(ModelError::Labels { found: "are the next token", expected }),
             (Labels::None, _) => Err(ModelError::Labels { found: "are missing", expected }),
             (Labels::Class { .. }, _) => Err(ModelError::Labels { found: "are classes", expected }),
             (Labels::Value { .. }, _) => Err(ModelError::Labels { found: "are numbers", expected }),

@@ -9,6 +9,8 @@ use fastgrnn_engine::engine::Engine;
 
 /// Sequences scored at a time.
 const BATCH: usize = 256;
+/// Steps of a text that are read at a time.
+const READ_AT_ONCE: usize = 1024;
 /// Stands for the epoch where there is none.
 const NO_EPOCH: u64 = u64::MAX;
 
@@ -18,13 +20,20 @@ impl Model {
         batch.clear();
         match (&self.task, &batch.targets) {
             (Task::Values { .. }, Targets::Class(_)) => batch.targets = Targets::Value(Vec::new()),
-            (Task::Classes { .. }, Targets::Value(_)) => batch.targets = Targets::Class(Vec::new()),
+            (Task::Classes { .. } | Task::NextToken, Targets::Value(_)) => {
+                batch.targets = Targets::Class(Vec::new());
+            }
             _ => {}
         }
     }
 
     /// Appends sequence `i` of `x`, normalised, with its initial state.
     pub fn push(&self, batch: &mut Batch, x: &Sequences, i: usize) -> Result<(), DataError> {
+        if x.has_tokens() {
+            batch.push_tokens(x.tokens(i));
+            self.push_initial(batch, NO_EPOCH, i);
+            return Ok(());
+        }
         batch.push(x.get(i));
         let last = batch.len() - 1;
         self.normalizer.apply(batch.sequence_mut(last), x.dim())?;
@@ -66,6 +75,7 @@ pub struct Scorer {
     /// The engine; training uses the same one.
     pub engine: Engine,
     batch: Batch,
+    inputs: Vec<u32>,
     scores: Vec<f32>,
 }
 
@@ -73,7 +83,46 @@ impl Scorer {
     /// A scorer for `network` on this many threads.
     pub fn new(network: &Network, threads: usize) -> Result<Self, NetworkError> {
         let engine = Engine::new(network, threads.max(1))?;
-        Ok(Self { engine, batch: Batch::new(network.input()), scores: Vec::new() })
+        let batch = match network.embedding {
+            Some(_) => Batch::of_tokens(),
+            None => Batch::new(network.input()),
+        };
+        Ok(Self { engine, batch, inputs: Vec::new(), scores: Vec::new() })
+    }
+
+    /// The mean loss of a token, and the number of tokens, of the texts at `indices`: each is read from its
+    /// beginning to its end, the state is carried along, and every token is predicted. What comes before the
+    /// first one is the end of a line.
+    pub fn token_loss(
+        &mut self,
+        model: &Model,
+        params: &[f32],
+        x: &Sequences,
+        indices: &[u32],
+    ) -> Result<(f64, usize), ModelError> {
+        let end = model.end_of_line();
+        let (mut sum, mut count) = (0.0, 0);
+        let mut states = Vec::new();
+        for &i in indices {
+            let tokens = x.tokens(i as usize);
+            states.clear();
+            for first in (0..tokens.len()).step_by(READ_AT_ONCE) {
+                let targets = &tokens[first..tokens.len().min(first + READ_AT_ONCE)];
+                let before = if first == 0 { end } else { tokens[first - 1] };
+                model.clear(&mut self.batch);
+                self.inputs.clear();
+                self.inputs.push(before);
+                self.inputs.extend_from_slice(&targets[..targets.len() - 1]);
+                self.batch.push_tokens(&self.inputs);
+                self.batch.targets = Targets::Class(targets.to_vec());
+                self.batch.carried.clone_from(&states);
+                let step = self.engine.evaluate(params, &self.batch, model.loss)?;
+                self.engine.states(&mut states);
+                sum += step.loss * targets.len() as f64;
+                count += targets.len();
+            }
+        }
+        Ok((sum / count.max(1) as f64, count))
     }
 
     /// Scores the sequences at `indices` with `params` in place of the model's own. With labels

@@ -22,6 +22,9 @@ pub struct Sizes {
     pub biases: usize,
     /// Entries and biases of the head.
     pub head: usize,
+    /// Vectors of tokens, where the model reads texts. Those of a tied embedding are the head's weights, too.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub embedding: usize,
     /// The table of the smooth nonlinearities.
     pub table: usize,
     /// Magic, version, sizes, codes, check sum.
@@ -31,6 +34,10 @@ pub struct Sizes {
     /// Tables of the front end that makes features from sound, beside the image.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub front_end: Option<usize>,
+}
+
+fn is_zero(bytes: &usize) -> bool {
+    *bytes == 0
 }
 
 fn is_head(view: &View) -> bool {
@@ -59,8 +66,9 @@ impl Model {
         Sizes {
             total: self.parameter_bytes(),
             weights: of(|v| v.role == Role::Weight && !is_head(v)),
-            biases: of(|v| v.role != Role::Weight && !is_head(v)),
+            biases: of(|v| matches!(v.role, Role::Bias | Role::Raw) && !is_head(v)),
             head: of(is_head),
+            embedding: of(|v| v.role == Role::Embedding),
             bytes_as_in_paper: bytes_as_in_paper(&self.network, &self.params),
             front_end: self.front_end_bytes(),
             ..Sizes::default()

@@ -1,11 +1,11 @@
 //! Using a model on data: how the data is read, and which part of it the model was trained on.
 
-use super::Model;
+use super::{Model, Task};
 use crate::settings::VAL_SPLIT;
 use fastgrnn_core::choice;
 use fastgrnn_core::settings::{Choice, Group};
 use fastgrnn_data::data::{
-    DataError, DataRecipe, Dataset, Examples, Inherited, LabelKind, Labels, Request, SplitBy,
+    DataError, DataRecipe, Dataset, Examples, Inherited, LabelKind, Labels, Request, SplitBy, TaskKind,
 };
 use std::path::{Path, PathBuf};
 
@@ -84,11 +84,17 @@ impl Model {
             (trained.test_split, trained.test_split_by) = (None, None);
         }
         let augment = self.recipe.preparation.augment.unwrap_or_default();
+        let mut text = self.recipe.text.clone();
+        if self.task == Task::NextToken {
+            text.task = Some(TaskKind::LanguageModel);
+        }
         Request {
             test_apart: test.is_some() || self.recipe.source.test_apart.unwrap_or(false),
             test,
             data: trained.overlay(given).with_defaults().complete().expect(COMPLETE),
             audio: self.recipe.audio.clone().with_defaults().complete().expect(COMPLETE),
+            text: text.with_defaults().complete().expect(COMPLETE),
+            text_format: self.text.clone(),
             audio_copies: augment.audio_copies,
             snr_low: augment.snr_low,
             snr_high: augment.snr_high,
@@ -158,7 +164,7 @@ fn join(train: Examples, test: Option<Examples>) -> Examples {
     };
     let ids = [ids(&train, "train"), ids(&test, "test")].concat();
     let mut x = train.x;
-    (0..test.x.len()).for_each(|i| x.push(test.x.get(i)));
+    x.append(&test.x);
     let y = match (train.y, test.y) {
         (Labels::Class { mut index, names }, Labels::Class { index: more, .. }) => {
             index.extend(more);
@@ -168,6 +174,7 @@ fn join(train: Examples, test: Option<Examples>) -> Examples {
             values.extend(more);
             Labels::Value { width, values }
         }
+        (Labels::Next, Labels::Next) => Labels::Next,
         _ => Labels::None,
     };
     Examples { ids: Some(ids), ..Examples::new(x, y) }

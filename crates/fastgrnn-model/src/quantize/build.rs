@@ -92,6 +92,9 @@ fn check(model: &Model, x: &Sequences) -> Result<(), QuantizeError> {
 
 /// Whether a network has an integer form, whatever its parameters.
 pub fn check_form(net: &Network, normalize: Normalize, initial: &InitialState) -> Result<(), QuantizeError> {
+    if net.embedding.is_some() {
+        return Err(QuantizeError::Embedding);
+    }
     if normalize == Normalize::PerCoordinate {
         return Err(QuantizeError::PerCoordinate);
     }

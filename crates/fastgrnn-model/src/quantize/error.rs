@@ -7,6 +7,9 @@ use fastgrnn_runtime::int::ImageError;
 /// A model that integers cannot compute, or calibration that does not fit it.
 #[derive(Debug, thiserror::Error)]
 pub enum QuantizeError {
+    /// A network that reads tokens.
+    #[error("a network that reads texts has no integer form")]
+    Embedding,
     /// Nothing to calibrate with.
     #[error("there are no sequences to calibrate with; give training data")]
     NoData,

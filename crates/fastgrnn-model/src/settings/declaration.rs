@@ -22,6 +22,8 @@ pub const TEACHER_TEMPERATURE: f64 = 2.0;
 /// Least parameter of mixup that has an effect, and the largest that makes sense: beyond it all
 /// sequences are mixed half and half.
 const MIXUP: std::ops::RangeInclusive<f64> = 0.01..=1000.0;
+/// Steps through which a language model is trained at a time.
+pub const SEQUENCE_LENGTH: usize = 300;
 /// Most units of a layer.
 pub const MAX_HIDDEN: usize = 1 << 16;
 /// Most seeds of a run.
@@ -74,6 +76,10 @@ settings! {
         form_u: FormSetting = derived("full, or none for cells without this matrix");
         /// Layers of cells
         layers: usize = constant(1), value("N"), range(1..=MAX_LAYERS);
+        /// Numbers of the vector of a token, for texts
+        embedding: usize = optional("as many as units"), value("N"), range(1..=MAX_HIDDEN);
+        /// Use the vectors of the tokens as the matrix of the head of a language model, too
+        tied: bool = optional("true if the vectors have as many numbers as there are units");
         /// Nonlinearity of the gates
         gate: Nonlinearity = derived("that of the cell: sigmoid");
         /// Nonlinearity of the update
@@ -145,6 +151,24 @@ settings! {
         momentum: f64 = constant(MOMENTUM), value("X"), range(0.0..1.0);
         /// Weight decay of the matrices; biases have none
         weight_decay: f64 = constant(1e-4), value("X"), range(is_not_negative());
+        /// Time steps of a text that a language model learns from at a time; the state is carried on to the next ones
+        sequence_length: usize = assumed(SEQUENCE_LENGTH), value("STEPS"), range(1..=MAX_COUNT);
+        /// Share of the tokens whose vectors are set to zero in a training step
+        embedding_dropout: f64 = assumed(0.0), value("SHARE"), range(0.0..1.0);
+        /// Share of the features, or of the entries of the vectors of tokens, that are set to zero
+        input_dropout: f64 = assumed(0.0), value("SHARE"), range(0.0..1.0);
+        /// Share of the states that are set to zero on the way to the next layer
+        layer_dropout: f64 = assumed(0.0), value("SHARE"), range(0.0..1.0);
+        /// Share of the states that are set to zero on the way to the head
+        output_dropout: f64 = assumed(0.0), value("SHARE"), range(0.0..1.0);
+        /// Drop the same entries at all time steps of a sequence, instead of others at each
+        variational: bool = assumed(true);
+        /// Share of the entries of the recurrent matrix U, or of its factors, that are set to zero in a training step
+        weight_drop: f64 = assumed(0.0), value("SHARE"), range(0.0..1.0);
+        /// Penalty on large states: factor of the mean square of the states that the head reads
+        activation_penalty: f64 = assumed(0.0), value("X"), range(is_not_negative());
+        /// Penalty on changing states: factor of the mean square of the changes of the last layer's state from step to step
+        temporal_penalty: f64 = assumed(0.0), value("X"), range(is_not_negative());
         /// Largest norm of a gradient; 0 for no limit
         clip: f64 = constant(1.0), value("X"), range(is_not_negative());
         /// Loss

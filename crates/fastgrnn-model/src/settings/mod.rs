@@ -12,7 +12,9 @@ mod stage;
 mod values;
 
 pub use augment::AugmentSetting;
-pub use declaration::{MAX_HIDDEN, MOMENTUM, TEACHER_TEMPERATURE, TEACHER_WEIGHT, VAL_SPLIT};
+pub use declaration::{
+    MAX_HIDDEN, MOMENTUM, SEQUENCE_LENGTH, TEACHER_TEMPERATURE, TEACHER_WEIGHT, VAL_SPLIT,
+};
 pub use declaration::{
     NetworkConfig, NetworkRecipe, ParameterConfig, ParameterRecipe, PreparationConfig, PreparationRecipe,
     QuantizationConfig, QuantizationRecipe, SparsityConfig, SparsityRecipe, TrainingConfig, TrainingRecipe,

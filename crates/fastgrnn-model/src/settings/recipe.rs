@@ -4,7 +4,7 @@ use super::{
     NetworkRecipe, ParameterRecipe, PreparationRecipe, QuantizationRecipe, SparsityRecipe, TrainingRecipe,
 };
 use fastgrnn_core::settings_groups;
-use fastgrnn_data::data::{AudioRecipe, DataRecipe, SourceRecipe};
+use fastgrnn_data::data::{AudioRecipe, DataRecipe, SourceRecipe, TextRecipe};
 
 settings_groups! {
     /// The settings that a model was trained with, without those that name places or limits.
@@ -18,6 +18,8 @@ settings_groups! {
         data: DataRecipe,
         /// How recordings became features.
         audio: AudioRecipe,
+        /// How texts became tokens.
+        text: TextRecipe,
         /// How sequences were prepared.
         preparation: PreparationRecipe,
         /// The shape of the network.

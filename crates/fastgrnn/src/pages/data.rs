@@ -27,7 +27,7 @@ pub(super) fn data_section(config: &Config, data: &Dataset) -> Option<TableSecti
             let columns = ["part", "sequences", "smallest", "mean", "largest"].map(str::to_owned).to_vec();
             (columns, value_rows(&parts, *width), "Targets of each part, in the units of the data.".into())
         }
-        Labels::None => return None,
+        Labels::Next | Labels::None => return None,
     };
     Some(TableSection { title: "Data".into(), columns, rows, hint })
 }

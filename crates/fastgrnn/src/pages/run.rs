@@ -95,7 +95,10 @@ fn float_tensors(model: &Model) -> Vec<TensorRow> {
     views
         .map(|v| TensorRow {
             name: v.name.clone(),
-            shape: if v.role == Role::Weight { vec![v.rows, v.cols] } else { vec![v.rows] },
+            shape: match v.role {
+                Role::Weight | Role::Embedding => vec![v.rows, v.cols],
+                Role::Bias | Role::Raw => vec![v.rows],
+            },
             bytes: 4 * v.len() as u64,
         })
         .collect()
@@ -140,6 +143,16 @@ fn integer_tensors(model: &IntegerModel) -> Vec<TensorRow> {
 
 fn subtitle(summary: &Summary, data: &Dataset) -> String {
     let test = data.test.as_ref().map_or(0, Examples::len);
+    if let Some(text) = &data.text {
+        let tokens = |part: &Examples| (0..part.len()).map(|i| part.x.steps(i) as u64).sum::<u64>();
+        return format!(
+            "{} · {} to train and validate on, {} to test · {}",
+            quantity(summary.seeds.len() as u64, "seed"),
+            quantity(tokens(&data.train), "token"),
+            count(data.test.as_ref().map_or(0, tokens)),
+            format_args!("a vocabulary of {}", count(text.vocabulary.len() as u64))
+        );
+    }
     let steps = match (data.train.x.min_steps(), data.train.x.max_steps()) {
         (low, high) if low == high => quantity(low as u64, "step"),
         (low, high) => format!("{} to {}", count(low as u64), quantity(high as u64, "step")),

@@ -180,7 +180,7 @@ fn pick_examples(train: &Examples) -> Vec<Picked<'_>> {
             chosen.dedup();
             chosen.into_iter().map(|i| picked(i, "target", number(f64::from(target(i))))).collect()
         }
-        Labels::None => Vec::new(),
+        Labels::Next | Labels::None => Vec::new(),
     }
 }
 

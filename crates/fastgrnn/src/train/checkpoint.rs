@@ -89,6 +89,8 @@ pub(super) struct State {
     pub optim: Optim,
     /// Parameters of the best epoch; empty before there is one.
     pub best_params: Vec<f32>,
+    /// The states that a language model's next batch continues from.
+    pub carried: Vec<f32>,
     /// Scores of the validation parts of the folds, fold by fold, epoch by epoch.
     pub held_out: Vec<f32>,
 }
@@ -120,7 +122,7 @@ impl State {
             seconds: 0.0,
             history: Vec::new(),
         };
-        Self { progress, params, optim, best_params: Vec::new(), held_out: Vec::new() }
+        Self { progress, params, optim, best_params: Vec::new(), carried: Vec::new(), held_out: Vec::new() }
     }
 
     /// The parameters that count: their average, where there is one.
@@ -176,6 +178,7 @@ impl State {
             ("held", &self.progress.constraint.held),
             ("average", &self.progress.average.values),
             ("held_out", &self.held_out),
+            ("carried", &self.carried),
         ]
         .map(|(name, values)| (name, values.len(), bytes(values)));
         let damaged = |what: String| TrainError::Damaged { path: path.to_owned(), what };
@@ -227,6 +230,8 @@ impl State {
         self.best_params = take("best", if chosen { self.params.len() } else { 0 })?;
         let held_out = tensors.tensor("held_out").map_err(|e| damaged(e.to_string()))?;
         self.held_out = take("held_out", held_out.data().len() / size_of::<f32>())?;
+        let carried = tensors.tensor("carried").map_err(|e| damaged(e.to_string()))?;
+        self.carried = take("carried", carried.data().len() / size_of::<f32>())?;
         let mask = tensors.tensor("mask").map_err(|e| damaged(e.to_string()))?;
         let mask = mask.data();
         if !mask.is_empty() && mask.len() != self.params.len() {

@@ -89,7 +89,7 @@ impl Scored {
     pub(super) fn held_out(&self, model: &Model) -> Vec<f32> {
         match model.task {
             Task::Values { .. } => Predictions::new(model, self.raw.clone()).values,
-            Task::Classes { .. } => self.raw.clone(),
+            Task::Classes { .. } | Task::NextToken => self.raw.clone(),
         }
     }
 }
@@ -254,6 +254,11 @@ impl Job<'_> {
         examples: &Examples,
         indices: &[u32],
     ) -> Result<(Evaluation, Predictions), ModelError> {
+        if examples.y == Labels::Next {
+            let scorer = &mut self.scorer;
+            let evaluation = model.evaluate_tokens(scorer, &model.params, &examples.x, indices)?;
+            return Ok((evaluation, Predictions::none()));
+        }
         let (scores, loss) =
             self.scorer.score(model, &model.params, &examples.x, Some(&examples.y), indices)?;
         let predictions = Predictions::new(model, scores);
@@ -268,6 +273,10 @@ impl Job<'_> {
         indices: &[u32],
     ) -> Result<Scored, ModelError> {
         let train = &self.data.train;
+        if train.y == Labels::Next {
+            let scores = model.evaluate_tokens(&mut self.scorer, params, &train.x, indices)?.scores;
+            return Ok(Scored { scores, raw: Vec::new() });
+        }
         let (raw, loss) = self.scorer.score(model, params, &train.x, Some(&train.y), indices)?;
         let mut scores = raw.clone();
         let cut = model.best_offset(&scores, &train.y, indices);

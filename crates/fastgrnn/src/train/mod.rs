@@ -48,6 +48,8 @@ mod summary;
 mod teacher;
 mod teacher_error;
 mod timeline;
+mod token_streams;
+mod weight_drop;
 
 pub use config::ConfigError;
 pub use epoch::{EpochReport, Pass};

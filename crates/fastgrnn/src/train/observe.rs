@@ -14,13 +14,15 @@ pub struct SeedStarted {
     pub of: usize,
     /// Parameters of the network.
     pub params: usize,
-    /// Sequences to train on.
+    /// What is counted: `sequence`, or `token` for a language model.
+    pub unit: &'static str,
+    /// Sequences or tokens to train on.
     pub train: usize,
-    /// Sequences to validate on.
+    /// Sequences or tokens to validate on.
     pub val: usize,
     /// Folds of the cross-validation; 0 without one.
     pub folds: usize,
-    /// Sequences of the test set.
+    /// Sequences or tokens of the test set.
     pub test: usize,
     /// Epochs planned.
     pub epochs: usize,

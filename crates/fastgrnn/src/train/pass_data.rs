@@ -7,12 +7,14 @@
 use super::epoch::Pass;
 use super::sampler::{Sample, Sampler};
 use super::soft_targets::SoftTargets;
+use super::token_streams::TokenStreams;
 use super::{Config, TrainError};
 use fastgrnn_core::batch::Batch;
 use fastgrnn_core::net::Loss;
 use fastgrnn_core::rng::{Rng, stream};
 use fastgrnn_data::data::spectral::{Sources, Spectral};
-use fastgrnn_data::data::{Augment, Dataset, Examples, Labels, Normalizer, Sequences};
+use fastgrnn_data::data::{Augment, Dataset, Examples, Labels, Normalize, Normalizer, Sequences};
+use fastgrnn_data::text::END_OF_LINE;
 use fastgrnn_model::model::{Decision, Model, Task};
 use fastgrnn_model::settings::ClassWeight;
 use std::ops::Range;
@@ -43,6 +45,8 @@ pub(super) struct PassData<'a> {
     order: Vec<Sample>,
     scratch: Vec<f32>,
     soft: Option<SoftTargets>,
+    /// The text, of a language model.
+    streams: Option<TokenStreams>,
 }
 
 impl<'a> PassData<'a> {
@@ -57,20 +61,33 @@ impl<'a> PassData<'a> {
         let mut recipe = config.portable();
         // One seed's model must not depend on which other seeds the run had.
         (recipe.training.seed, recipe.training.seeds) = (Some(seed), None);
+        let normalize = match examples.x.has_tokens() {
+            true => Normalize::None,
+            false => config.preparation.normalize,
+        };
         let model = Model {
             network: config.network(data),
             params: Vec::new(),
             task: task(&examples.y, &indices, config.training.loss),
             loss: config.training.loss,
             decision: config.training.positive.as_ref().map(Decision::even),
-            normalizer: Normalizer::fit(config.preparation.normalize, &examples.x, &indices)?,
+            normalizer: Normalizer::fit(normalize, &examples.x, &indices)?,
             initial_state: config.parameters.initial_state.clone(),
             seed,
             features: data.features.clone(),
             audio: data.audio,
+            text: data.text.clone(),
             dataset: data.name.clone(),
-            steps: examples.x.max_steps(),
+            steps: config.training_steps(data),
             recipe,
+        };
+        let streams = match (&examples.y, &data.text) {
+            (Labels::Next, Some(text)) => {
+                let before = text.vocabulary.index(END_OF_LINE);
+                let (rows, steps) = (config.training.batch, config.sequence_length());
+                Some(TokenStreams::new(&examples.x, &indices, before, rows, steps))
+            }
+            _ => None,
         };
         let (share, count) = (config.training.class_share.as_ref(), config.epoch_size(indices.len()));
         let all_once = share.is_none() && count == indices.len();
@@ -93,12 +110,21 @@ impl<'a> PassData<'a> {
             examples,
             seed,
             pass,
+            streams,
         })
     }
 
     /// Batches of an epoch. Their sizes differ by at most one, so no batch is a straggler.
     pub(super) fn batches(&self) -> usize {
-        self.epoch_size.div_ceil(self.batch_size).max(1)
+        match &self.streams {
+            Some(streams) => streams.batches(),
+            None => self.epoch_size.div_ceil(self.batch_size).max(1),
+        }
+    }
+
+    /// Whether a batch continues the one before.
+    pub(super) fn carries_state(&self) -> bool {
+        self.streams.is_some()
     }
 
     /// Puts the sequences into the order of `epoch`, which counts from 0.
@@ -129,6 +155,10 @@ impl<'a> PassData<'a> {
     /// Fills `batch` with the sequences of batch number `number` of `epoch`.
     pub(super) fn fill(&mut self, batch: &mut Batch, epoch: usize, number: usize) -> Result<(), TrainError> {
         self.model.clear(batch);
+        if let Some(streams) = &self.streams {
+            streams.fill(batch, number);
+            return Ok(());
+        }
         let spectral = self.spectral(epoch);
         let dim = self.examples.x.dim();
         for at in self.range(number) {
@@ -198,6 +228,7 @@ fn task(y: &Labels, indices: &[u32], loss: Loss) -> Task {
             }
             Task::Values { mean: means, scale: scales }
         }
+        Labels::Next => Task::NextToken,
         Labels::None => Task::Classes { labels: Vec::new() },
     }
 }
@@ -211,11 +242,12 @@ pub(super) fn fingerprint(data: &Dataset) -> String {
         for i in 0..examples.len() {
             add(examples.x.steps(i) as u64);
             examples.x.get(i).iter().for_each(|v| add(u64::from(v.to_bits())));
+            examples.x.tokens(i).iter().for_each(|&token| add(u64::from(token)));
         }
         match &examples.y {
             Labels::Class { index, .. } => index.iter().for_each(|&c| add(u64::from(c))),
             Labels::Value { values, .. } => values.iter().for_each(|v| add(u64::from(v.to_bits()))),
-            Labels::None => {}
+            Labels::Next | Labels::None => {}
         }
         for units in [&examples.group, &examples.recording].into_iter().flatten() {
             units.iter().for_each(|&g| add(u64::from(g)));

@@ -18,7 +18,8 @@
 use fastgrnn_core::settings::{Group, Key};
 use fastgrnn_core::settings_groups;
 use fastgrnn_data::data::{
-    AudioConfig, AudioRecipe, DataConfig, DataRecipe, Request, SourceConfig, SourceRecipe,
+    AudioConfig, AudioRecipe, DataConfig, DataRecipe, Request, SourceConfig, SourceRecipe, TextConfig,
+    TextRecipe,
 };
 use fastgrnn_model::device::{Limits, LimitsRecipe};
 use fastgrnn_model::settings::{
@@ -37,6 +38,8 @@ settings_groups! {
         data: DataRecipe => DataConfig,
         /// How recordings become features.
         audio: AudioRecipe => AudioConfig,
+        /// How texts become tokens.
+        text: TextRecipe => TextConfig,
         /// How sequences are prepared.
         preparation: PreparationRecipe => PreparationConfig,
         /// The shape of the network.
@@ -168,6 +171,7 @@ impl Recipe {
             test,
             data: self.data.clone().with_defaults().complete().expect(COMPLETE),
             audio: self.audio.clone().with_defaults().complete().expect(COMPLETE),
+            text: self.text.clone().with_defaults().complete().expect(COMPLETE),
             audio_copies: augment.audio_copies,
             snr_low: augment.snr_low,
             snr_high: augment.snr_high,
@@ -185,6 +189,7 @@ impl Config {
             source: recipe.source.portable(),
             data: recipe.data.portable(),
             audio: recipe.audio.portable(),
+            text: recipe.text.portable(),
             preparation: recipe.preparation.portable(),
             network: recipe.network.portable(),
             parameters: recipe.parameters.portable(),

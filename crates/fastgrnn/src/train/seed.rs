@@ -13,13 +13,15 @@ use super::optim::{Optim, clip_norm};
 use super::pass_data::PassData;
 use super::schedule::Rate;
 use super::summary::{FoldResult, SeedRecord, SeedResult};
+use super::weight_drop::WeightDrop;
 use super::{Config, TrainError};
 use fastgrnn_core::batch::{Batch, Earlier};
 use fastgrnn_core::cells::Start;
 use fastgrnn_core::format;
 use fastgrnn_core::metrics::Evaluation;
 use fastgrnn_core::net::Layout;
-use fastgrnn_data::data::{Dataset, Labels};
+use fastgrnn_core::rng::{Rng, stream};
+use fastgrnn_data::data::{Dataset, Examples, Labels, Sequences};
 use fastgrnn_engine::engine::{Gradient, Step};
 use fastgrnn_model::model::Model;
 use fastgrnn_model::settings::Refit;
@@ -47,6 +49,7 @@ pub(super) struct SeedRun<'j, 'a> {
     outside: Vec<f32>,
     /// The parameters on their grids, where there are grids.
     rounded: Vec<f32>,
+    weight_drop: WeightDrop,
     written: Instant,
     clock: Instant,
     /// Whether a file could not be written.
@@ -68,7 +71,10 @@ impl<'j, 'a> SeedRun<'j, 'a> {
         if state.progress.data != job.fingerprint {
             return Err(TrainError::DataChanged { out: job.out.to_owned() });
         }
-        let mut batch = Batch::new(network.input());
+        let mut batch = match network.embedding {
+            Some(_) => Batch::of_tokens(),
+            None => Batch::new(network.input()),
+        };
         batch.earlier = Earlier {
             readings: job.config.training.extra_loss_steps,
             every: job.config.training.extra_loss_stride,
@@ -87,6 +93,7 @@ impl<'j, 'a> SeedRun<'j, 'a> {
             gradient,
             outside,
             rounded,
+            weight_drop: WeightDrop::default(),
             written,
             clock,
             is_warned,
@@ -110,7 +117,7 @@ impl<'j, 'a> SeedRun<'j, 'a> {
     fn finish_split(mut self, index: usize) -> Result<SeedRecord, TrainError> {
         let config = self.job.config;
         let (train, val) = config.split(self.job.data)?;
-        self.announce(index, train.len(), val.len());
+        self.announce(index, &train, &val);
         let mut pass_data = PassData::new(config, self.job.data, self.seed, Pass::Choose, train)?;
         if self.state.progress.pass == Pass::Choose {
             self.train(&mut pass_data, &val, config.training.epochs)?;
@@ -136,7 +143,8 @@ impl<'j, 'a> SeedRun<'j, 'a> {
     fn finish_folds(mut self, index: usize) -> Result<SeedRecord, TrainError> {
         let (config, data, folds) = (self.job.config, self.job.data, self.job.folds.clone());
         let n = data.train.len();
-        self.announce(index, n, n);
+        let all: Vec<u32> = (0..n as u32).collect();
+        self.announce(index, &all, &all);
         for part in folds.iter().skip(self.state.progress.fold) {
             let train = (0..n as u32).filter(|i| part.binary_search(i).is_err()).collect();
             let mut pass_data = PassData::new(config, data, self.seed, Pass::Choose, train)?;
@@ -159,17 +167,24 @@ impl<'j, 'a> SeedRun<'j, 'a> {
         self.record(judged, &result, best.epoch, best.folds)
     }
 
-    fn announce(&mut self, index: usize, train: usize, val: usize) {
-        let training = &self.job.config.training;
+    fn announce(&mut self, index: usize, train: &[u32], val: &[u32]) {
+        let (training, data) = (&self.job.config.training, self.job.data);
+        let is_language = data.train.y == Labels::Next;
+        let count = |x: &Sequences, indices: &[u32]| match is_language {
+            true => indices.iter().map(|&i| x.steps(i as usize)).sum(),
+            false => indices.len(),
+        };
+        let of_test = |test: &Examples| count(&test.x, &(0..test.len() as u32).collect::<Vec<u32>>());
         self.job.observer.seed_started(&SeedStarted {
             seed: self.seed,
             index,
             of: training.seeds,
             params: self.layout.len(),
-            train,
-            val,
+            unit: if is_language { "token" } else { "sequence" },
+            train: count(&data.train.x, train),
+            val: count(&data.train.x, val),
             folds: self.job.folds.len(),
-            test: self.job.data.test.as_ref().map_or(0, |t| t.len()),
+            test: data.test.as_ref().map_or(0, of_test),
             epochs: training.epochs,
             resumed_after: self.state.progress.history.len(),
         });
@@ -256,17 +271,33 @@ impl<'j, 'a> SeedRun<'j, 'a> {
         let config = self.job.config;
         let (epoch, number) = (self.state.progress.epoch, self.state.progress.batch);
         pass_data.fill(&mut self.batch, epoch, number)?;
+        let key = [self.seed, self.state.progress.pass as u64, self.state.optim.steps];
+        let draws = Rng::keyed(self.seed, &[&[stream::DROPOUT], &key[..]].concat()).next_u64();
+        self.batch.regularization = config.regularization(draws);
+        if pass_data.carries_state() && number > 0 {
+            self.batch.carried.clone_from(&self.state.carried);
+        }
         if let Some(teacher) = &mut self.job.teacher {
             teacher.advise(&mut self.batch, &pass_data.model.normalizer)?;
         }
-        let State { params, optim, progress, .. } = &mut self.state;
+        let State { params, optim, progress, carried, .. } = &mut self.state;
         let (plan, constraint) = (stages.at(optim.steps), &mut progress.constraint);
         constraint.begin_stage(plan.kind, &self.layout, params);
-        let seen = constraint.effective_params(&self.layout, params, &mut self.rounded);
+        let mut seen = constraint.effective_params(&self.layout, params, &mut self.rounded);
+        let weight_drop = config.training.weight_drop.unwrap_or(0.0);
+        if weight_drop > 0.0 {
+            seen = self.weight_drop.apply(&self.layout, seen, weight_drop, &key);
+        }
         let Step { loss, correct, rows, .. } =
             self.job.scorer.engine.gradient(seen, &self.batch, config.training.loss, &mut self.gradient)?;
         if !loss.is_finite() {
             return Err(self.diverged(number + 1, format!("the loss became {loss}")));
+        }
+        if pass_data.carries_state() {
+            self.job.scorer.engine.states(carried);
+        }
+        if weight_drop > 0.0 {
+            self.weight_drop.pull_back(&mut self.gradient.values);
         }
         constraint.mask_gradient(&mut self.gradient.values, &mut self.outside);
         let norm = clip_norm(&mut self.gradient.values, config.training.clip);
@@ -367,6 +398,7 @@ impl<'j, 'a> SeedRun<'j, 'a> {
             val_loss: validated.as_ref().map(|s| s.loss),
             val_accuracy: validated.as_ref().and_then(|s| s.accuracy),
             val_f1: validated.as_ref().filter(|s| s.threshold.is_some()).and_then(|s| s.f1),
+            val_perplexity: validated.as_ref().and_then(|s| s.perplexity),
             best: is_best,
             stage: stages.at(done.saturating_sub(1)).kind.stage(),
             eligible,
@@ -478,7 +510,7 @@ impl<'j, 'a> SeedRun<'j, 'a> {
 }
 
 fn fresh(config: &Config, data: &Dataset, seed: u64) -> (Vec<f32>, Optim) {
-    let params = config.network(data).start(config.parameters.start, data.train.x.max_steps(), seed);
+    let params = config.network(data).start(config.parameters.start, config.remembered_steps(data), seed);
     let optim = Optim::new(
         config.training.optimizer,
         config.training.momentum,

@@ -12,3 +12,4 @@ mod train_resume;
 mod train_run;
 mod train_soft;
 mod train_stages;
+mod train_text;

@@ -20,11 +20,15 @@ pub(crate) mod trend;
 
 pub use classes::{examine_folds, examine_parts};
 
-use super::{DataError, Dataset, Finding, FindingCode, Severity};
+use super::{DataError, Dataset, Finding, FindingCode, Labels, Severity};
 use fastgrnn_core::settings::Choice;
 
 /// Looks at the sequences and labels of `data`.
 pub fn examine(data: &Dataset) -> Vec<Finding> {
+    // Tokens are no features, and a text is one sequence, however long it is.
+    if data.train.y == Labels::Next {
+        return Vec::new();
+    }
     let mut findings = features::examine(data);
     findings.extend(shape::examine(data));
     findings.extend(classes::examine(data));

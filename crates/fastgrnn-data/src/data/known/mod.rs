@@ -8,6 +8,7 @@ mod digits;
 mod dsa;
 mod har;
 mod mnist;
+mod ptb;
 mod set;
 mod speech;
 mod text;
@@ -49,7 +50,7 @@ pub struct KnownSet {
     pub fetch: String,
 }
 
-const SPECS: [&KnownSpec; 8] = [
+const SPECS: [&KnownSpec; 9] = [
     &digits::SPEC,
     &mnist::SPEC,
     &har::HAR2,
@@ -58,6 +59,7 @@ const SPECS: [&KnownSpec; 8] = [
     &speech::GOOGLE12,
     &speech::GOOGLE30,
     &speech::WAKEWORD,
+    &ptb::SPEC,
 ];
 
 /// The environment variable that names the folder with the known data sets.

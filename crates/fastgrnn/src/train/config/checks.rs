@@ -316,9 +316,13 @@ impl Config {
 
     /// Refuses sequences so long that training needs more memory than a machine has.
     pub fn check_memory(&self, data: &Dataset, threads: usize) -> Result<(), ConfigError> {
-        let steps = (data.train.x.max_steps().saturating_add(self.preparation.augment.lead_in))
-            .max(data.test.as_ref().map_or(0, |t| t.x.max_steps()));
-        let sequences = self.training.batch.min(data.train.len());
+        let of_test = data.test.as_ref().filter(|test| test.y != Labels::Next);
+        let steps = (self.training_steps(data).saturating_add(self.preparation.augment.lead_in))
+            .max(of_test.map_or(0, |t| t.x.max_steps()));
+        let sequences = match data.train.y {
+            Labels::Next => self.training.batch,
+            _ => self.training.batch.min(data.train.len()),
+        };
         let bytes = workspace_bytes(&self.network(data), sequences, steps, threads);
         match bytes > MAX_BUFFERS {
             true => Err(ConfigError::Memory { steps, threads, bytes }),

@@ -33,6 +33,7 @@ pub(super) fn check_data(data: &Dataset) -> Result<(), ConfigError> {
     match (&data.train.y, &test.y) {
         (Labels::Class { names: a, .. }, Labels::Class { names: b, .. }) if a == b => Ok(()),
         (Labels::Value { width: a, .. }, Labels::Value { width: b, .. }) if a == b => Ok(()),
+        (Labels::Next, Labels::Next) => Ok(()),
         _ => mismatch("has other labels than the training set".into()),
     }
 }
@@ -55,6 +56,6 @@ fn check_labels(examples: &Examples) -> Result<(), String> {
             Some(v) => Err(format!("the target {v} is not finite")),
             None => Ok(()),
         },
-        Labels::None => Ok(()),
+        Labels::Next | Labels::None => Ok(()),
     }
 }

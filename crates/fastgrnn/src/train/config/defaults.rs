@@ -37,6 +37,15 @@ const USUAL_FOLDS: usize = 5;
 const MIN_STEPS: usize = 2_000;
 /// Optimiser steps that a default run aims at.
 const AIM_STEPS: usize = 8_000;
+/// Units of a default language model.
+const LANGUAGE_HIDDEN: usize = 256;
+/// Pieces of the text that a default language model reads side by side.
+const LANGUAGE_BATCH: usize = 20;
+/// Most epochs of a default language model.
+const LANGUAGE_EPOCHS: usize = 40;
+/// Multiply-adds of a default run of a language model, most of which are in large matrix products. Two
+/// cores do more than 4e10 a second, so about fifteen minutes.
+const LANGUAGE_WORK: f64 = 4e13;
 /// Multiply-adds of a default run. Two cores do more than 2e10 a second, so about ten minutes.
 const MAX_WORK: f64 = 1.2e13;
 
@@ -134,7 +143,9 @@ impl Recipe {
     /// the whole network get a value that [`Config::derive_schedule`] replaces.
     fn derive_training_settings(&mut self, data: &Dataset) {
         let n = data.train.len();
-        self.network.hidden.get_or_insert_with(|| default_hidden(n));
+        let is_language = data.train.y == Labels::Next;
+        let hidden = if is_language { LANGUAGE_HIDDEN } else { default_hidden(n) };
+        self.network.hidden.get_or_insert(hidden);
         self.quantization.quantize.get_or_insert(!self.limits().is_empty());
         let part = training_part(n, held_out_share(self.preparation.cv, self.preparation.val_split));
         let cell = self.network.cell;
@@ -145,7 +156,8 @@ impl Recipe {
             self.network.update.get_or_insert(declaration.update);
         }
         let training = &mut self.training;
-        training.batch.get_or_insert_with(|| (part / 4).clamp(1, 100));
+        let batch = if is_language { LANGUAGE_BATCH } else { (part / 4).clamp(1, 100) };
+        training.batch.get_or_insert(batch);
         training.lr.get_or_insert(default_lr(training.optimizer, cell));
         training.loss.get_or_insert(match data.train.y {
             Labels::Value { .. } => Loss::SquaredError,
@@ -175,7 +187,7 @@ impl Recipe {
             ));
         }
         let usual = default_hidden(data.train.len());
-        if self.network.hidden.is_none() && config.network.hidden < usual {
+        if self.network.hidden.is_none() && config.network.hidden < usual && data.train.y != Labels::Next {
             notes.push(format!(
                 "`hidden = {}` instead of {usual}: the most units that keep to the limits",
                 config.network.hidden
@@ -187,7 +199,7 @@ impl Recipe {
     fn epoch_notes(&self, config: &Config, data: &Dataset) -> Vec<String> {
         let batches = config.batches(data);
         let steps = config.training.epochs.saturating_mul(batches);
-        if self.training.epochs.is_some() || steps >= MIN_STEPS {
+        if self.training.epochs.is_some() || steps >= MIN_STEPS || data.train.y == Labels::Next {
             return Vec::new();
         }
         let epochs = MIN_STEPS.div_ceil(batches);
@@ -207,6 +219,10 @@ impl Config {
 
     /// Optimiser steps of an epoch, to within rounding.
     fn batches(&self, data: &Dataset) -> usize {
+        if data.train.y == Labels::Next {
+            let of_row = training_tokens(data) / self.training.batch.max(1);
+            return of_row.div_ceil(self.sequence_length()).max(1);
+        }
         let part = training_part(data.train.len(), self.held_out_share());
         self.epoch_size(part).div_ceil(self.training.batch.max(1)).max(1)
     }
@@ -215,8 +231,10 @@ impl Config {
     fn derive_schedule(&mut self, given: &Recipe, data: &Dataset) -> Result<(), ConfigError> {
         if given.training.epochs.is_none() {
             let part = self.epoch_size(training_part(data.train.len(), self.held_out_share()));
-            self.training.epochs =
-                default_epochs(&self.network(data), &data.train, part, self.training.batch);
+            self.training.epochs = match data.train.y {
+                Labels::Next => language_epochs(&self.network(data), training_tokens(data)),
+                _ => default_epochs(&self.network(data), &data.train, part, self.training.batch),
+            };
         }
         let (epochs, schedule) = (self.training.epochs as f64, self.training.schedule);
         self.training.decay_every = match (schedule, given.training.decay_every) {
@@ -281,6 +299,19 @@ fn default_epochs(network: &Network, train: &Examples, part: usize, batch: usize
     let work = 3.0 * steps as f64 * share * (weights + pointwise) as f64;
     let affordable = (MAX_WORK / work.max(1.0)) as usize;
     wanted.min(affordable).max(1)
+}
+
+/// Tokens of the texts that a language model is trained on.
+fn training_tokens(data: &Dataset) -> usize {
+    let is_held_out = |i: usize| data.validation.iter().flatten().any(|&v| v as usize == i);
+    (0..data.train.len()).filter(|&i| !is_held_out(i)).map(|i| data.train.x.steps(i)).sum()
+}
+
+/// As many epochs as there is time for.
+fn language_epochs(network: &Network, tokens: usize) -> usize {
+    let cells: usize = network.layers.iter().flat_map(|c| c.params()).map(|p| p.rows * p.cols).sum();
+    let work = 3.0 * tokens as f64 * (cells + network.outputs * network.hidden()) as f64;
+    ((LANGUAGE_WORK / work.max(1.0)) as usize).clamp(1, LANGUAGE_EPOCHS)
 }
 
 fn default_lr(optimizer: Option<Optimizer>, cell: Option<CellKind>) -> f64 {

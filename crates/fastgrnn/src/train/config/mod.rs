@@ -15,10 +15,14 @@ pub use error::ConfigError;
 use super::Config;
 use fastgrnn_core::cells::{Cell, Scalars};
 use fastgrnn_core::metrics::Metric;
-use fastgrnn_core::net::{Loss, Network};
+use fastgrnn_core::net::{Embedding, Loss, Network, Readout};
+use fastgrnn_core::regularize::{Dropout, Regularization};
 use fastgrnn_data::data::{Augment, CrossValidation, DataError, Dataset, Finding, Labels, SplitBy, doctor};
 use fastgrnn_data::features::Kind;
-use fastgrnn_model::settings::ClassWeight;
+use fastgrnn_model::settings::{ClassWeight, SEQUENCE_LENGTH, TrainingConfig};
+
+/// Tokens that a language model remembers about at first.
+const REMEMBERED_TOKENS: usize = 10;
 
 impl Config {
     /// The network for this data: stacked cells and a head of as many outputs as the loss needs.
@@ -38,8 +42,18 @@ impl Config {
                 nu: self.parameters.nu.0,
             },
         };
-        let layers = (0..self.network.layers)
-            .map(|k| cell(if k == 0 { data.train.x.dim() } else { self.network.hidden }));
+        let vocabulary = data.text.as_ref().map(|text| text.vocabulary.len());
+        let input = match vocabulary {
+            Some(_) => self.network.embedding.unwrap_or(self.network.hidden),
+            None => data.train.x.dim(),
+        };
+        let layers = (0..self.network.layers).map(|k| cell(if k == 0 { input } else { self.network.hidden }));
+        let is_language = data.train.y == Labels::Next;
+        let embedding = vocabulary.map(|vocabulary| Embedding {
+            vocabulary,
+            tied: is_language && self.network.tied.unwrap_or(input == self.network.hidden),
+        });
+        let readout = if is_language { Readout::Every } else { Readout::Last };
         let outputs = match &data.train.y {
             Labels::Class { names, .. }
                 if names.len() == 2 && self.training.loss == Loss::BinaryCrossEntropy =>
@@ -48,9 +62,51 @@ impl Config {
             }
             Labels::Class { names, .. } => names.len(),
             Labels::Value { width, .. } => *width,
+            Labels::Next => vocabulary.unwrap_or(0),
             Labels::None => 0,
         };
-        Network::new(layers.collect(), outputs)
+        Network { embedding, readout, ..Network::new(layers.collect(), outputs) }
+    }
+
+    /// Steps of a text that a language model learns from at a time.
+    pub(in crate::train) fn sequence_length(&self) -> usize {
+        self.training.sequence_length.unwrap_or(SEQUENCE_LENGTH)
+    }
+
+    /// Steps that a network learns from at a time: those of the longest sequence, and of a text those of a
+    /// batch.
+    pub(in crate::train) fn training_steps(&self, data: &Dataset) -> usize {
+        let longest = data.train.x.max_steps();
+        match data.train.y {
+            Labels::Next => longest.min(self.sequence_length()),
+            _ => longest,
+        }
+    }
+
+    /// Steps that a network should remember about at first, which `start = slow` goes by. In a text it is the
+    /// last few words that matter most.
+    pub(in crate::train) fn remembered_steps(&self, data: &Dataset) -> usize {
+        let steps = self.training_steps(data);
+        if data.train.y == Labels::Next { steps.min(REMEMBERED_TOKENS) } else { steps }
+    }
+
+    /// Penalties and dropout of the training step whose draws have this seed.
+    pub(in crate::train) fn regularization(&self, seed: u64) -> Regularization {
+        let TrainingConfig { embedding_dropout, input_dropout, layer_dropout, output_dropout, .. } =
+            self.training;
+        let share = |share: Option<f64>| share.unwrap_or(0.0) as f32;
+        Regularization {
+            dropout: Dropout {
+                seed,
+                embedding: share(embedding_dropout),
+                input: share(input_dropout),
+                layer: share(layer_dropout),
+                output: share(output_dropout),
+                is_per_sequence: self.training.variational.unwrap_or(true),
+            },
+            activation: share(self.training.activation_penalty),
+            temporal: share(self.training.temporal_penalty),
+        }
     }
 
     /// Sequences that an epoch goes through, of `part` there are to train on.

@@ -1,0 +1,100 @@
+//! Language models: what they learn, the same bits on any number of threads and after any interruption.
+
+use crate::common::{Stopper, metrics, options};
+use fastgrnn::data::{Dataset, Request, TaskKind, load_bytes};
+use fastgrnn::model::{Model, Task};
+use fastgrnn::train::{Recipe, RunOptions, Silent, TrainError, run};
+use std::path::Path;
+
+/// Sentences of a small grammar, in which the next word is nearly certain.
+fn text(lines: usize) -> String {
+    let animals = ["cat", "dog", "cow"];
+    let sounds = ["meows", "barks", "moos"];
+    (0..lines).map(|i| format!("the {} {} .\n", animals[i * 7 % 3], sounds[i * 7 % 3])).collect()
+}
+
+fn data() -> Dataset {
+    let mut request = Request::default().with_data(|data| data.test_split = Some(0.1));
+    request.text.task = Some(TaskKind::LanguageModel);
+    load_bytes("animals.txt", text(400).as_bytes(), &request).unwrap()
+}
+
+fn recipe() -> Recipe {
+    Recipe::default().with(|r| {
+        r.source.dataset = Some("animals.txt".into());
+        r.network.hidden = Some(12);
+        r.training.epochs = Some(6);
+        r.training.batch = Some(4);
+        r.training.sequence_length = Some(20);
+        r.training.lr = Some(0.02);
+    })
+}
+
+/// Every regulariser, so that resuming has to come back to every draw.
+fn regularized() -> Recipe {
+    recipe().with(|r| {
+        r.network.layers = Some(2);
+        r.training.embedding_dropout = Some(0.1);
+        r.training.input_dropout = Some(0.1);
+        r.training.layer_dropout = Some(0.1);
+        r.training.output_dropout = Some(0.2);
+        r.training.weight_drop = Some(0.2);
+        r.training.activation_penalty = Some(0.1);
+        r.training.temporal_penalty = Some(0.1);
+        r.training.ema = Some(0.9);
+    })
+}
+
+fn model_bytes(folder: &Path) -> Vec<u8> {
+    std::fs::read(folder.join("seed-0/model.safetensors")).unwrap()
+}
+
+#[test]
+fn a_language_model_learns_a_grammar_and_its_file_scores_the_same() {
+    let (data, folder) = (data(), tempfile::tempdir().unwrap());
+    let config = recipe().with(|r| r.training.epochs = Some(30)).resolve(&data).unwrap();
+    let summary = run(&config, &data, &options(folder.path()), &mut Silent).unwrap().summary;
+    let test = summary.test.unwrap();
+    // Three animals follow each other: one choice of three in five tokens is all there is to learn.
+    assert!(test.perplexity.unwrap() < 1.4, "{test:?}");
+    assert_eq!((test.tokens, test.vocabulary, test.unknown_rate), (Some(40 * 5), Some(10), Some(0.0)));
+    assert!((test.loss.exp() - test.perplexity.unwrap()).abs() < 1e-9);
+    let model = Model::load(&summary.model).unwrap();
+    assert_eq!(model.task, Task::NextToken);
+    assert!(model.network.is_tied());
+    let (again, _) = model.evaluate(data.test.as_ref().unwrap(), 1).unwrap();
+    assert!((again.scores.loss - test.loss).abs() < 1e-6);
+    assert!(metrics(folder.path()).iter().all(|epoch| epoch.val_perplexity.is_some()));
+}
+
+#[test]
+fn a_language_model_is_the_same_on_any_number_of_threads_and_after_any_stop() {
+    let data = data();
+    let config = regularized().resolve(&data).unwrap();
+    let whole = tempfile::tempdir().unwrap();
+    run(&config, &data, &options(whole.path()), &mut Silent).unwrap();
+    let expected = model_bytes(whole.path());
+    let threads = tempfile::tempdir().unwrap();
+    let three = RunOptions { threads: 3, ..options(threads.path()) };
+    run(&config, &data, &three, &mut Silent).unwrap();
+    assert!(model_bytes(threads.path()) == expected, "three threads");
+    for batches in [1, 9, 30, 50] {
+        let folder = tempfile::tempdir().unwrap();
+        let stopped = run(&config, &data, &options(folder.path()), &mut Stopper::after(batches));
+        assert!(matches!(stopped, Err(TrainError::Interrupted { .. })), "{batches}");
+        let resume = RunOptions { resume: true, ..options(folder.path()) };
+        run(&config, &data, &resume, &mut Silent).unwrap();
+        assert!(model_bytes(folder.path()) == expected, "stopped after {batches} batches");
+    }
+}
+
+#[test]
+fn untied_vectors_of_another_size_are_trained_too() {
+    let (data, folder) = (data(), tempfile::tempdir().unwrap());
+    let config = recipe().with(|r| r.network.embedding = Some(5)).resolve(&data).unwrap();
+    run(&config, &data, &options(folder.path()), &mut Silent).unwrap();
+    let model = Model::load(folder.path().join("model.safetensors")).unwrap();
+    assert!(!model.network.is_tied());
+    assert_eq!(model.network.input(), 5);
+    assert_eq!(model.sizes().embedding, 4 * 10 * 5);
+}
