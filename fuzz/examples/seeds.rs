@@ -7,7 +7,7 @@ use std::path::Path;
 
 fn main() -> std::io::Result<()> {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
-    for target in ["image", "image_built", "safetensors", "metadata", "audio"] {
+    for target in ["image", "image_built", "safetensors", "metadata", "audio", "text"] {
         std::fs::create_dir_all(corpus.join(target))?;
     }
     let mut images = 0;
@@ -30,6 +30,13 @@ fn main() -> std::io::Result<()> {
     }
     for (kind, bits) in [(1u16, 8u16), (1, 16), (1, 24), (1, 32), (3, 32), (3, 64)] {
         std::fs::write(corpus.join(format!("audio/wav-{kind}-{bits}")), wav(kind, bits))?;
+    }
+    for (name, text) in [
+        ("novel", &b"\x00Don't stop, she said.\n\nNo!\n"[..]),
+        ("table", b"\x01text,label\n\"good, very good\",5\nbad,1\n"),
+        ("lines", b"\x02{\"text\": \"a b\", \"label\": 1}\n{\"text\": \"c\", \"label\": 2}\n"),
+    ] {
+        std::fs::write(corpus.join(format!("text/{name}")), text)?;
     }
     println!("{images} images of 400 were accepted; {} model files", files.len());
     Ok(())

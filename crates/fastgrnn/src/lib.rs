@@ -25,6 +25,8 @@
 //! | [`audio`] | recordings: WAV and FLAC as samples |
 //! | [`data`] | sequences, readers, splits, normalisation, augmentation |
 //! | [`features`] | the audio front end: what is computed of sound, in floats and in integers |
+//! | [`text`] | texts as tokens, and vocabularies |
+//! | [`regularize`] | dropout and penalties of a training step |
 //! | [`metrics`] | accuracy, F1, confusion, regression errors |
 //! | [`model`] | the trained model and its file |
 //! | [`train`] | optimisers, schedules, the training run, checkpoints |
@@ -42,8 +44,8 @@ pub mod pareto;
 pub mod stream;
 pub mod train;
 
-pub use fastgrnn_core::{batch, cells, files, format, metrics, net, rng};
-pub use fastgrnn_data::{audio, data, features};
+pub use fastgrnn_core::{batch, cells, files, format, metrics, net, regularize, rng};
+pub use fastgrnn_data::{audio, data, features, text};
 pub use fastgrnn_engine::{engine, reference};
 pub use fastgrnn_model::{compare, device, quantize, random};
 

@@ -16,8 +16,12 @@ pub fn run(args: PredictArgs, console: Console) -> anyhow::Result<()> {
     let source = args.file.display().to_string();
     let request =
         Request { watch: progress::reading(&console), ..model.float().request(&source, None, args.data) };
-    let input =
-        data::load_unlabelled(&args.file, &request).with_context(|| format!("cannot read {source}"))?;
+    let input = match model.float().text.is_some() && !args.file.exists() {
+        true => data::text_input(&source, &request),
+        false => {
+            data::load_unlabelled(&args.file, &request).with_context(|| format!("cannot read {source}"))?
+        }
+    };
     input.notes.iter().for_each(|note| console.note(note));
     let (predictions, saturations) = model
         .predict(&input.x, args.threads.count())

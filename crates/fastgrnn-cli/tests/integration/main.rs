@@ -31,3 +31,4 @@ mod report;
 mod runs;
 // Listening to streams.
 mod stream;
+mod text;

@@ -12,8 +12,8 @@ use super::npz::Arrays;
 use super::part::{Part, RawLabels};
 use super::parts::{Parts, Purpose, request_for_test_part};
 use super::{
-    DataError, Dataset, Missing, Request, Sequences, TaskKind, Unlabelled, clips, convert, csv, doctor,
-    folder, idx, known, npy, npz, random, test_split, texts, ts,
+    DataError, Dataset, Missing, Request, Sequences, Unlabelled, clips, convert, csv, doctor, folder, idx,
+    known, npy, npz, random, test_split, texts, ts,
 };
 use crate::audio::is_recording;
 
@@ -66,8 +66,8 @@ fn read_at(path: &Path, request: &Request, purpose: Purpose) -> Result<Parts, Da
         true => return clips::read(path, &Listing::None, request, purpose),
         false => open(path, request)?,
     };
-    if request.text.task == Some(TaskKind::LanguageModel) {
-        return texts::read(&mut tree, request);
+    if texts::is_text(&tree, request) {
+        return texts::read(&mut tree, request, purpose != Purpose::Unlabelled);
     }
     let labelled = purpose != Purpose::Unlabelled;
     let listing = Listing::of(&mut tree, &path.to_string_lossy(), request, labelled)?;
@@ -98,8 +98,8 @@ fn read_at(path: &Path, request: &Request, purpose: Purpose) -> Result<Parts, Da
 pub fn load_bytes(name: &str, bytes: &[u8], request: &Request) -> Result<Dataset, DataError> {
     request.check()?;
     let mut tree = Tree::from_bytes(name, bytes, request.data.size_limit)?;
-    if request.text.task == Some(TaskKind::LanguageModel) {
-        return finish(name.into(), texts::read(&mut tree, request)?, request);
+    if texts::is_text(&tree, request) {
+        return finish(name.into(), texts::read(&mut tree, request, true)?, request);
     }
     let listing = Listing::of(&mut tree, "", request, true)?;
     finish(name.into(), read(tree, &listing, request, true)?, request)
@@ -198,6 +198,7 @@ fn finish(name: String, parts: Parts, request: &Request) -> Result<Dataset, Data
     let mut data = assemble(name, train, test, request)?;
     data.notes.extend(notes);
     let inherits = request.expect.is_some() && data.test.is_some();
+    // Texts were split before their vocabulary was made.
     let is_split = inherits || data.train.x.has_tokens();
     if let Some(share) = request.data.test_split.filter(|share| *share > 0.0 && !is_split) {
         data = test_split::split_off(data, share, request.data.test_split_by, request.split_seed)?;

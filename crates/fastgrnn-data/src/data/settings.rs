@@ -11,7 +11,7 @@ use std::path::PathBuf;
 settings! {
     /// Which data to use.
     "Data", SourceRecipe => SourceConfig {
-        /// Data set: a known name (digits, mnist, har2, har6, dsa19, google12, google30, wakeword:WORD, ptb), a file or a folder
+        /// Data set: a known name (digits, mnist, har2, har6, dsa19, google12, google30, wakeword:WORD, ptb, yelp5), a file or a folder
         dataset: String = derived, value("NAME|PATH"), local;
         /// Separate test set, if the data set has none of its own
         test: PathBuf = optional, value("PATH"), local;
@@ -118,6 +118,10 @@ settings! {
         lowercase: bool = optional("true; false for characters and for the data set ptb");
         /// Most tokens of the vocabulary: the most frequent ones of the training text; all others become <unk>
         vocabulary: usize = constant(VOCABULARY), value("N"), range(1..=MAX_SIZE - 1);
+        /// CSV column, or field of JSON lines, with the text to classify
+        text_col: String = optional("text, for JSON lines with task = classify"), value("COLUMN");
+        /// Most tokens of a text to classify; longer ones lose their end
+        max_tokens: usize = constant(300), value("N"), range(1..=MAX_COUNT);
         /// Least number of times that a token of the vocabulary occurs in the training text
         min_count: usize = constant(1), value("N"), range(1..=MAX_COUNT);
     }

@@ -144,7 +144,18 @@ fn known_sets_say_where_they_are_or_what_to_get() {
     let all: Vec<&str> = sets.iter().map(|set| set.name.as_str()).collect();
     assert_eq!(
         all,
-        ["digits", "mnist", "har2", "har6", "dsa19", "google12", "google30", "wakeword:<word>", "ptb"]
+        [
+            "digits",
+            "mnist",
+            "har2",
+            "har6",
+            "dsa19",
+            "google12",
+            "google30",
+            "wakeword:<word>",
+            "ptb",
+            "yelp5"
+        ]
     );
     assert!(sets[0].found && sets[0].path.is_none());
     for set in &sets[1..] {

@@ -1,12 +1,15 @@
 //! Readers under arbitrary bytes, and round trips under arbitrary data.
 
-use fastgrnn_data::data::{self, Dataset, Examples, Expect, Inherited, Labels, Request, Sequences};
+use fastgrnn_data::data::{self, Dataset, Examples, Expect, Inherited, Labels, Request, Sequences, TaskKind};
+use fastgrnn_data::text::TokenKind;
 use proptest::prelude::*;
 
 /// A name for every reader.
-const NAMES: [&str; 12] = [
+const NAMES: [&str; 14] = [
     "a.csv",
     "a.tsv",
+    "a.txt",
+    "a.jsonl",
     "a.ts",
     "a.npy",
     "a.npz",
@@ -70,6 +73,22 @@ fn try_all(bytes: &[u8], request: &Request) {
     }
 }
 
+fn language_model() -> Request {
+    let mut request = Request::default();
+    request.text.task = Some(TaskKind::LanguageModel);
+    request.text.tokens = Some(TokenKind::Characters);
+    request
+}
+
+fn texts() -> Request {
+    let mut request = Request::default().with_data(|data| {
+        data.label_col = Some("1".into());
+        data.test_split = Some(0.3);
+    });
+    request.text.text_col = Some("0".into());
+    request
+}
+
 fn requests() -> Vec<Request> {
     let some = |s: &str| Some(s.to_string());
     vec![
@@ -89,6 +108,8 @@ fn requests() -> Vec<Request> {
             data.columns = Some(vec!["0-1".into()]);
         }),
         Request::default().with_data(|data| data.manifest = Some("labels.csv".into())),
+        language_model(),
+        texts(),
     ]
 }
 

@@ -211,6 +211,10 @@ fn scores(part: &str, two_classes: bool, s: &Scores, sd: Option<&Scores>, figure
         figures.push(Figure::new(&format!("{part} {name}"), value, unit, Kind::Measured).with_sd(sd));
     };
     // What does not apply is left out; a score that does not exist, as of a class without sequences, is a dash.
+    if s.perplexity.is_some() {
+        show("perplexity", s.perplexity, sd.and_then(|d| d.perplexity), Unit::Number);
+        show("share of unknown tokens", s.unknown_rate, None, Unit::Fraction);
+    }
     if s.accuracy.is_some() {
         show("accuracy", s.accuracy, sd.and_then(|d| d.accuracy), Unit::Fraction);
     }

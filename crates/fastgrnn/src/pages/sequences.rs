@@ -25,6 +25,10 @@ struct Picked<'a> {
 
 /// The worst mistakes of the seed that is delivered, and examples from `data`.
 pub(super) fn sequence_pages(data: &Dataset, results: Option<&SequenceResults>, seed: u64) -> SequencePages {
+    // Texts have no curves.
+    if data.text.is_some() {
+        return SequencePages { mistakes: None, examples: None, shown: ShownFeatures::choose(&[], &[]) };
+    }
     let examples = pick_examples(&data.train);
     let judged = results.and_then(|results| Some((results, judged_examples(data, results.part)?)));
     let mistakes = judged.map_or(Vec::new(), |(results, part)| pick_mistakes(part, results));

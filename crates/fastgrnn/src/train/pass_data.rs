@@ -167,16 +167,20 @@ impl<'a> PassData<'a> {
             let key = [stream::AUGMENT, pass, epoch as u64, i as u64, u64::from(repeat)];
             // Only the repeats of a sequence have a fifth number in their key.
             let mut rng = Rng::keyed(self.seed, &key[..if repeat == 0 { 4 } else { 5 }]);
-            self.scratch.clear();
-            self.scratch.extend_from_slice(self.examples.x.get(i));
-            self.augment.before(&mut self.scratch, dim, &mut rng);
-            let (background, sequences) = (self.background, &self.examples.x);
-            let from = Sources { background, floor: self.floor, sequences, indices: &self.indices };
-            spectral.before(&mut self.scratch, dim, from, &mut rng);
-            self.model.normalizer.apply(&mut self.scratch, dim)?;
-            self.augment.after(&mut self.scratch, &mut rng);
-            spectral.after(&mut self.scratch, dim, &mut rng);
-            batch.push(&self.scratch);
+            if self.examples.x.has_tokens() {
+                batch.push_tokens(self.examples.x.tokens(i));
+            } else {
+                self.scratch.clear();
+                self.scratch.extend_from_slice(self.examples.x.get(i));
+                self.augment.before(&mut self.scratch, dim, &mut rng);
+                let (background, sequences) = (self.background, &self.examples.x);
+                let from = Sources { background, floor: self.floor, sequences, indices: &self.indices };
+                spectral.before(&mut self.scratch, dim, from, &mut rng);
+                self.model.normalizer.apply(&mut self.scratch, dim)?;
+                self.augment.after(&mut self.scratch, &mut rng);
+                spectral.after(&mut self.scratch, dim, &mut rng);
+                batch.push(&self.scratch);
+            }
             self.model.push_initial(batch, (u64::from(repeat) << 34) + (pass << 32) + epoch as u64, i);
             self.model.push_target(batch, &self.examples.y, i);
             if let (Labels::Class { index, .. }, false) = (&self.examples.y, self.weights.is_empty()) {

@@ -1,7 +1,7 @@
 //! Language models: what they learn, the same bits on any number of threads and after any interruption.
 
 use crate::common::{Stopper, metrics, options};
-use fastgrnn::data::{Dataset, Request, TaskKind, load_bytes};
+use fastgrnn::data::{DataRecipe, Dataset, Request, TaskKind, load_bytes, text_input};
 use fastgrnn::model::{Model, Task};
 use fastgrnn::train::{Recipe, RunOptions, Silent, TrainError, run};
 use std::path::Path;
@@ -85,6 +85,40 @@ fn a_language_model_is_the_same_on_any_number_of_threads_and_after_any_stop() {
         let resume = RunOptions { resume: true, ..options(folder.path()) };
         run(&config, &data, &resume, &mut Silent).unwrap();
         assert!(model_bytes(folder.path()) == expected, "stopped after {batches} batches");
+    }
+}
+
+#[test]
+fn texts_are_classified_and_the_model_file_reads_new_ones() {
+    let rows: String = (0..120)
+        .map(|i| {
+            let (word, label) = [("lovely", "good"), ("awful", "bad")][i % 2];
+            format!("the {} was {word} and number {i},{label}\n", ["food", "room", "staff"][i % 3])
+        })
+        .collect();
+    let mut request = Request::default().with_data(|data| {
+        data.label_col = Some("label".into());
+        data.test_split = Some(0.2);
+    });
+    request.text.text_col = Some("text".into());
+    let data = load_bytes("reviews.csv", format!("text,label\n{rows}").as_bytes(), &request).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let recipe = Recipe::default().with(|r| {
+        r.source.dataset = Some("reviews.csv".into());
+        r.preparation.val_split = Some(0.2);
+        r.network.hidden = Some(8);
+        r.training.epochs = Some(40);
+        r.training.lr = Some(0.02);
+    });
+    let config = recipe.resolve(&data).unwrap();
+    let summary = run(&config, &data, &options(folder.path()), &mut Silent).unwrap().summary;
+    assert_eq!(summary.test.unwrap().accuracy, Some(1.0));
+    let model = Model::load(&summary.model).unwrap();
+    let request = model.request("", None, DataRecipe::default());
+    for (text, expected) in [("An awful Room!", "bad"), ("lovely", "good")] {
+        let input = text_input(text, &request);
+        let predictions = model.predict(&input.x, 1).unwrap();
+        assert_eq!(model.labels()[predictions.classes[0] as usize], expected, "{text}");
     }
 }
 

@@ -29,8 +29,11 @@ pub fn examine(data: &Dataset) -> Vec<Finding> {
     if data.train.y == Labels::Next {
         return Vec::new();
     }
-    let mut findings = features::examine(data);
-    findings.extend(shape::examine(data));
+    let mut findings = Vec::new();
+    if !data.train.x.has_tokens() {
+        findings.extend(features::examine(data));
+        findings.extend(shape::examine(data));
+    }
     findings.extend(classes::examine(data));
     findings.extend(copies::examine(data));
     findings

@@ -12,6 +12,7 @@ mod ptb;
 mod set;
 mod speech;
 mod text;
+mod yelp;
 
 use std::path::{Path, PathBuf};
 
@@ -50,7 +51,7 @@ pub struct KnownSet {
     pub fetch: String,
 }
 
-const SPECS: [&KnownSpec; 9] = [
+const SPECS: [&KnownSpec; 10] = [
     &digits::SPEC,
     &mnist::SPEC,
     &har::HAR2,
@@ -60,6 +61,7 @@ const SPECS: [&KnownSpec; 9] = [
     &speech::GOOGLE30,
     &speech::WAKEWORD,
     &ptb::SPEC,
+    &yelp::SPEC,
 ];
 
 /// The environment variable that names the folder with the known data sets.

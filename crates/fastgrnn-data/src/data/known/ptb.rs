@@ -42,5 +42,5 @@ fn read(folder: &Path, request: &Request) -> Result<Found, DataError> {
         test: Some(text("test")?),
     };
     let usual = Tokenizer { kind: TokenKind::Blanks, lowercase: false };
-    Ok(Found::new(texts::parts(texts, usual, request)?, Vec::new()))
+    Ok(Found::new(texts::language_parts(texts, usual, request)?, Vec::new()))
 }

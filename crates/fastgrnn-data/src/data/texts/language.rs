@@ -3,13 +3,15 @@
 //! Blank lines are skipped, and after each other line stands [`END_OF_LINE`]. The vocabulary is that of
 //! the training text; what it lacks is [`UNKNOWN`](crate::text::UNKNOWN). Each part is one sequence.
 
-use super::archive::Tree;
-use super::encoding::decoded;
-use super::names::listed;
-use super::part::{Part, RawLabels};
-use super::parts::Parts;
-use super::{DataError, Request, Sequences};
-use crate::text::{Counts, END_OF_LINE, TextFormat, TokenKind, Tokenizer};
+use super::super::archive::Tree;
+use super::super::encoding::decoded;
+use super::super::names::listed;
+use super::super::part::{Part, RawLabels};
+use super::super::parts::Parts;
+use super::super::{DataError, Request, Sequences};
+use super::format::format;
+use super::part_name::{PartName, part_of};
+use crate::text::{Counts, END_OF_LINE, TextFormat, Tokenizer};
 
 /// Share of the lines of a single text that is for validation.
 const VALIDATION_SHARE: f64 = 0.1;
@@ -58,19 +60,8 @@ pub(crate) struct LanguageTexts {
     pub test: Option<NamedText>,
 }
 
-/// What a tokenizer is, unless the request says.
-pub(crate) fn tokenizer(request: &Request, usual: Tokenizer) -> Tokenizer {
-    if let Some(format) = &request.text_format {
-        return format.tokenizer;
-    }
-    let kind = request.text.tokens.unwrap_or(usual.kind);
-    let is_usual = kind == usual.kind;
-    let lowercase = if is_usual { usual.lowercase } else { kind == TokenKind::Words };
-    Tokenizer { kind, lowercase: request.text.lowercase.unwrap_or(lowercase) }
-}
-
 /// Reads the texts of a folder or archive, or a single one.
-pub(crate) fn read(tree: &mut Tree, request: &Request) -> Result<Parts, DataError> {
+pub(super) fn read(tree: &mut Tree, request: &Request) -> Result<Parts, DataError> {
     let names: Vec<String> = tree.files.iter().map(|file| file.name.clone()).collect();
     let mut texts = LanguageTexts::default();
     if let [name] = &names[..] {
@@ -103,7 +94,7 @@ pub(crate) fn read(tree: &mut Tree, request: &Request) -> Result<Parts, DataErro
             train.notes.push(format!("not read: {}", listed(&skipped)));
         }
     }
-    parts(texts, Tokenizer::default(), request)
+    language_parts(texts, Tokenizer::default(), request)
 }
 
 /// The parts of a single text: its end is for testing, if that is asked for, and what comes before the end for
@@ -124,46 +115,22 @@ fn single(text: NamedText, request: &Request) -> LanguageTexts {
     LanguageTexts { train: Some(train), validation: Some(validation), test }
 }
 
-enum PartName {
-    Train,
-    Validation,
-    Test,
-}
-
-/// The part that the name of a file tells, such as `train.txt` or `wiki.valid.tokens`.
-fn part_of(name: &str) -> Option<PartName> {
-    let base = name.rsplit('/').next().unwrap_or(name).to_ascii_lowercase();
-    base.split(['.', '_', '-']).find_map(|piece| match piece {
-        "train" | "training" => Some(PartName::Train),
-        "valid" | "val" | "validation" | "dev" => Some(PartName::Validation),
-        "test" => Some(PartName::Test),
-        _ => None,
-    })
-}
-
 /// Tokens of the texts, with the vocabulary of the training text.
-pub(crate) fn parts(texts: LanguageTexts, usual: Tokenizer, request: &Request) -> Result<Parts, DataError> {
-    let format = match (&request.text_format, &texts.train) {
-        (Some(format), _) => format.clone(),
-        (None, Some(train)) => format_of(train, tokenizer(request, usual), request),
-        (None, None) => TextFormat {
-            tokenizer: tokenizer(request, usual),
-            vocabulary: Counts::default().vocabulary(1, 1, &[]),
-        },
-    };
+pub(crate) fn language_parts(
+    texts: LanguageTexts,
+    usual: Tokenizer,
+    request: &Request,
+) -> Result<Parts, DataError> {
+    let format = format(request, usual, &[END_OF_LINE], |tokenizer| {
+        let mut counts = Counts::default();
+        for line in texts.train.iter().flat_map(NamedText::lines) {
+            tokenizer.for_each(line, |token| counts.add(token));
+            counts.add(END_OF_LINE);
+        }
+        counts
+    });
     let part = |text: Option<NamedText>| text.map(|text| encode(text, &format)).transpose();
     Ok(Parts { train: part(texts.train)?, validation: part(texts.validation)?, test: part(texts.test)? })
-}
-
-/// The vocabulary of a training text.
-fn format_of(train: &NamedText, tokenizer: Tokenizer, request: &Request) -> TextFormat {
-    let mut counts = Counts::default();
-    for line in train.lines() {
-        tokenizer.for_each(line, |token| counts.add(token));
-        counts.add(END_OF_LINE);
-    }
-    let (most, least) = (request.text.vocabulary, request.text.min_count as u64);
-    TextFormat { tokenizer, vocabulary: counts.vocabulary(most, least, &[END_OF_LINE]) }
 }
 
 fn encode(text: NamedText, format: &TextFormat) -> Result<Part, DataError> {
@@ -216,28 +183,6 @@ mod tests {
         let data = load_bytes("a.txt", "a a a b b c\n".repeat(20).as_bytes(), &request).unwrap();
         let vocabulary = &data.text.unwrap().vocabulary;
         assert_eq!(vocabulary.tokens(), ["<unk>", "a", "<eos>"]);
-    }
-
-    #[test]
-    fn parts_are_told_by_pieces_of_names() {
-        let is = |name: &str, part: &str| match part_of(name) {
-            Some(PartName::Train) => part == "train",
-            Some(PartName::Validation) => part == "valid",
-            Some(PartName::Test) => part == "test",
-            None => part.is_empty(),
-        };
-        for (name, part) in [
-            ("train.txt", "train"),
-            ("ptb.train.txt", "train"),
-            ("wiki.valid.tokens", "valid"),
-            ("books/dev.txt", "valid"),
-            ("a_test.txt", "test"),
-            ("training_notes.md", "train"),
-            ("readme.txt", ""),
-            ("retrain.txt", ""),
-        ] {
-            assert!(is(name, part), "{name}");
-        }
     }
 
     #[test]
