@@ -129,14 +129,22 @@ pub(crate) fn kept_bytes(entries: usize, kept: usize, width: usize) -> usize {
 }
 
 /// Bytes of a float network as the paper counts them: 4 for a value, and 4 for its index where at
-/// most half of a matrix is kept.
+/// most half of a matrix is kept. Of a network that reads texts it counts the cells alone.
 pub fn bytes_as_in_paper(network: &Network, params: &[f32]) -> usize {
     let views = network.layout();
+    let is_counted = |view: &&View| network.embedding.is_none() || view.name.starts_with("layer");
     let of = |view: &View| {
         let values = &params[view.range()];
         let sparse = view.role == Role::Weight && !view.name.starts_with("head");
         let kept = if sparse { values.iter().filter(|v| **v != 0.0).count() } else { values.len() };
         kept_bytes(values.len(), kept, 4)
     };
-    views.views().iter().map(of).sum()
+    views.views().iter().filter(is_counted).map(of).sum()
+}
+
+impl Sizes {
+    /// Bytes of the cells, without head and embedding.
+    pub fn cells(&self) -> usize {
+        self.total - self.head - self.embedding
+    }
 }

@@ -255,6 +255,8 @@ fn summarize(
         params,
         bytes: Bytes {
             total: seeds.iter().filter_map(|s| s.bytes).max().unwrap_or(4 * params),
+            cells: data.text.as_ref().map(|_| model.sizes().cells()),
+            embedding: data.text.as_ref().map(|_| model.sizes().embedding),
             front_end: data.audio.as_ref().map(|spec| Tables::new(spec).bytes()),
         },
         epochs: config.training.epochs,

@@ -11,6 +11,12 @@ use std::path::PathBuf;
 pub struct Bytes {
     /// Of the parameters as f32; the length of the device image where the model is quantised.
     pub total: usize,
+    /// Of the cells alone, where the model reads texts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cells: Option<usize>,
+    /// Of the vectors of tokens, where the model reads texts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub embedding: Option<usize>,
     /// Tables of the front end that makes features from sound, beside it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub front_end: Option<usize>,

@@ -62,6 +62,11 @@ fn a_language_model_learns_a_grammar_and_its_file_scores_the_same() {
     let model = Model::load(&summary.model).unwrap();
     assert_eq!(model.task, Task::NextToken);
     assert!(model.network.is_tied());
+    // 12 units on vectors of 12 numbers: W, U, two biases, zeta and nu. The head's biases are not among them.
+    let cells = 4 * (2 * 144 + 2 * 12 + 2);
+    assert_eq!((summary.bytes.cells, summary.bytes.embedding), (Some(cells), Some(4 * 10 * 12)));
+    assert_eq!(summary.bytes.total, cells + 4 * 10 * 12 + 4 * 10);
+    assert_eq!(model.sizes().bytes_as_in_paper, cells);
     let (again, _) = model.evaluate(data.test.as_ref().unwrap(), 1).unwrap();
     assert!((again.scores.loss - test.loss).abs() < 1e-6);
     assert!(metrics(folder.path()).iter().all(|epoch| epoch.val_perplexity.is_some()));
