@@ -13,10 +13,10 @@ pub(super) fn examine(data: &Dataset) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut first: HashMap<u64, Vec<usize>> = HashMap::new();
     let (mut copies, mut example) = (0usize, None);
-    for i in (0..data.train.len()).filter(|&i| can_tell(data.train.x.get(i))) {
-        let values = data.train.x.get(i);
-        let same_hash = first.entry(hash(values)).or_default();
-        match same_hash.iter().find(|&&other| data.train.x.get(other) == values) {
+    for i in (0..data.train.len()).filter(|&i| Content::of(&data.train, i).can_tell()) {
+        let content = Content::of(&data.train, i);
+        let same_hash = first.entry(content.hash()).or_default();
+        match same_hash.iter().find(|&&other| Content::of(&data.train, other) == content) {
             Some(&other) => {
                 copies += 1;
                 example.get_or_insert((i, other));
@@ -36,9 +36,10 @@ pub(super) fn examine(data: &Dataset) -> Vec<Finding> {
     }
     if let Some(test) = &data.test {
         let is_copy = |i: &usize| {
-            let values = test.x.get(*i);
-            let same_hash = first.get(&hash(values)).into_iter().flatten();
-            can_tell(values) && same_hash.into_iter().any(|&other| data.train.x.get(other) == values)
+            let content = Content::of(test, *i);
+            let same_hash = first.get(&content.hash()).into_iter().flatten();
+            content.can_tell()
+                && same_hash.into_iter().any(|&other| Content::of(&data.train, other) == content)
         };
         let copies: Vec<usize> = (0..test.len()).filter(is_copy).collect();
         if let Some(&i) = copies.first() {
@@ -59,16 +60,38 @@ pub(super) fn examine(data: &Dataset) -> Vec<Finding> {
     findings
 }
 
-/// Whether a sequence is long enough and changes, so that an equal one is a copy of it.
-fn can_tell(values: &[f32]) -> bool {
-    values.len() >= LEAST_VALUES && values.iter().any(|&v| v != values[0])
+/// What a sequence holds.
+#[derive(PartialEq)]
+enum Content<'a> {
+    Values(&'a [f32]),
+    Tokens(&'a [u32]),
 }
 
-fn hash(values: &[f32]) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    // 0 and -0 are equal.
-    values.iter().for_each(|v| (v + 0.0).to_bits().hash(&mut hasher));
-    hasher.finish()
+impl<'a> Content<'a> {
+    fn of(examples: &'a Examples, i: usize) -> Self {
+        match examples.x.has_tokens() {
+            true => Self::Tokens(examples.x.tokens(i)),
+            false => Self::Values(examples.x.get(i)),
+        }
+    }
+
+    /// Whether a sequence is long enough and changes, so that an equal one is a copy of it.
+    fn can_tell(&self) -> bool {
+        match self {
+            Self::Values(values) => values.len() >= LEAST_VALUES && values.iter().any(|&v| v != values[0]),
+            Self::Tokens(tokens) => tokens.len() >= LEAST_VALUES && tokens.iter().any(|&t| t != tokens[0]),
+        }
+    }
+
+    fn hash(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        match self {
+            // 0 and -0 are equal.
+            Self::Values(values) => values.iter().for_each(|v| (v + 0.0).to_bits().hash(&mut hasher)),
+            Self::Tokens(tokens) => tokens.hash(&mut hasher),
+        }
+        hasher.finish()
+    }
 }
 
 /// What the source calls a sequence, or its number.

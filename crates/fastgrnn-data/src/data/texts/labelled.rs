@@ -338,7 +338,7 @@ fn single(file: &str, bytes: &[u8], request: &Request, labelled: bool) -> Result
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::{Labels, TaskKind, load, load_bytes};
+    use super::super::super::{FindingCode, Labels, TaskKind, load, load_bytes};
     use super::*;
 
     fn request(label: &str) -> Request {
@@ -417,6 +417,19 @@ mod tests {
         assert!((0..10).all(|i| test.x.tokens(i) == [0]), "no word of the test part is known");
         let Labels::Class { index, .. } = &test.y else { panic!("classes") };
         assert_eq!(index.iter().sum::<u32>(), 5);
+    }
+
+    #[test]
+    fn a_text_that_is_in_both_parts_is_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let long = "one two three four five six seven eight nine";
+        std::fs::write(folder.path().join("train.csv"), format!("text,label\n{long},a\nother words,b\n"))
+            .unwrap();
+        std::fs::write(folder.path().join("test.csv"), format!("text,label\n{long},a\nmore words,b\n"))
+            .unwrap();
+        let data =
+            load(&Request { source: folder.path().to_str().unwrap().into(), ..request("label") }).unwrap();
+        assert!(data.findings.iter().any(|f| f.code == FindingCode::TrainInTest), "{:?}", data.findings);
     }
 
     #[test]
