@@ -14,6 +14,7 @@
 //! assert_eq!(layout.view("head.w").unwrap().rows, 10);
 //! ```
 
+use crate::batch::Batch;
 use crate::cells::{Cell, CellKind, CellMatrix, MatrixForm, Param, Role, Scalar, SlowStart, Start};
 pub use crate::initial::InitialState;
 use crate::rng::{Rng, stream};
@@ -262,6 +263,14 @@ impl Network {
     /// Units of the last layer.
     pub fn hidden(&self) -> usize {
         self.layers[self.layers.len() - 1].hidden
+    }
+
+    /// An empty batch of what the network reads: numbers or tokens.
+    pub fn empty_batch(&self) -> Batch {
+        match self.embedding {
+            Some(_) => Batch::of_tokens(),
+            None => Batch::new(self.input()),
+        }
     }
 
     /// Numbers of the whole state: of each layer h and, if the cell has one, c.

@@ -90,7 +90,7 @@ pub fn params(net: &Network, rng: &mut Rng) -> Vec<f32> {
 
 /// Sequences of the given lengths with random values, weights and targets that fit `loss`.
 pub fn batch(net: &Network, lengths: &[usize], loss: Loss, with_initial: bool, rng: &mut Rng) -> Batch {
-    let mut batch = if net.embedding.is_some() { Batch::of_tokens() } else { Batch::new(net.input()) };
+    let mut batch = net.empty_batch();
     for &steps in lengths {
         match net.embedding {
             Some(embedding) => {
@@ -158,6 +158,22 @@ pub fn off_kinks(
         }
     }
     panic!("200 draws for {net:?} all came within {margin} of a kink");
+}
+
+/// The derivative of the reference's loss by every parameter, as a quotient of differences.
+pub fn central_differences(net: &Network, params: &[f64], batch: &Batch, loss: Loss) -> Vec<f64> {
+    // Four points: states that grow by powers (unbounded gates) bend the loss too much for two.
+    const STEP: f64 = 2e-5;
+    let mut moved = params.to_vec();
+    let mut at = |i: usize, value: f64| {
+        let old = std::mem::replace(&mut moved[i], value);
+        let loss = reference::gradient(net, &moved, batch, loss).0;
+        moved[i] = old;
+        loss
+    };
+    let mut difference = |i: usize, step: f64| at(i, params[i] + step) - at(i, params[i] - step);
+    let slope = |i| (8.0 * difference(i, STEP) - difference(i, 2.0 * STEP)) / (12.0 * STEP);
+    (0..params.len()).map(slope).collect()
 }
 
 pub fn widen(values: &[f32]) -> Vec<f64> {

@@ -16,7 +16,7 @@ pub fn run(args: PredictArgs, console: Console) -> anyhow::Result<()> {
     let source = args.file.display().to_string();
     let request =
         Request { watch: progress::reading(&console), ..model.float().request(&source, None, args.data) };
-    let input = match model.float().text.is_some() && !args.file.exists() {
+    let input = match model.float().text.is_some() && !args.file.exists() && !looks_like_a_file(&source) {
         true => data::text_input(&source, &request),
         false => {
             data::load_unlabelled(&args.file, &request).with_context(|| format!("cannot read {source}"))?
@@ -34,6 +34,13 @@ pub fn run(args: PredictArgs, console: Console) -> anyhow::Result<()> {
     let rows: Vec<Value> = (0..predictions.len()).map(|i| row(model, &input, &predictions, i)).collect();
     let answer = json!({ "n": rows.len(), "labels": model.labels(), "predictions": rows });
     console.answer(&answer, || (0..predictions.len()).map(|i| line(model, &input, &predictions, i)).collect())
+}
+
+/// Whether an argument is meant as a file: a word with an ending, as in `reviews.csv`.
+fn looks_like_a_file(argument: &str) -> bool {
+    let ending = argument.rsplit_once('.').map_or("", |(_, ending)| ending);
+    let is_ending = (1..=6).contains(&ending.len()) && ending.chars().all(char::is_alphanumeric);
+    is_ending && !argument.contains(char::is_whitespace)
 }
 
 fn row(model: &Model, input: &Unlabelled, predictions: &Predictions, i: usize) -> Value {

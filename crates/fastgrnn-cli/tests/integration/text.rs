@@ -58,6 +58,7 @@ fn texts_are_classified_and_a_sentence_is_an_argument() {
     assert!(text(folder.path(), &["predict", model, "What an awful stay!"]).contains("bad"));
     let found = json(folder.path(), &["predict", model, "Lovely."]);
     assert_eq!(found["predictions"][0]["label"], "good");
+    fails(folder.path(), &["predict", model, "stayz.csv"], 1, &["stayz.csv"]);
     write(folder.path(), "new.jsonl", "{\"review\": \"awful\"}\n{\"review\": \"lovely\"}\n");
     let found = json(folder.path(), &["predict", model, "new.jsonl"]);
     assert_eq!(found["n"], 2);

@@ -109,7 +109,7 @@ impl<'a> TableText<'a> {
 }
 
 /// The separator that the key `delimiter` names.
-fn delimiter(text: &str) -> Result<u8, DataError> {
+pub(crate) fn delimiter(text: &str) -> Result<u8, DataError> {
     match text {
         "tab" | "\t" | "\\t" => Ok(b'\t'),
         "blank" | "space" | " " => Ok(b' '),

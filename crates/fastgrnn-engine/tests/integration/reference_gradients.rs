@@ -7,8 +7,8 @@ use fastgrnn_core::rng::Rng;
 use fastgrnn_engine::engine::Loss;
 use fastgrnn_engine::reference;
 use fastgrnn_testing::networks::{
-    FORMS, LOSSES, kinds, network, network_of_forms, nonlinearities, norm, off_kinks, relative_error, soften,
-    widen,
+    FORMS, LOSSES, central_differences, kinds, network, network_of_forms, nonlinearities, norm, off_kinks,
+    relative_error, soften, widen,
 };
 
 /// Compares the gradient of every tensor with central differences, to 1e-6 of its norm.
@@ -23,21 +23,6 @@ fn check(net: &Network, params: &[f64], batch: &Batch, loss: Loss) {
         let error = relative_error(&gradient[view.range()], &differences[view.range()], floor);
         assert!(error < 1e-6, "{} is off by {error:e} with {loss:?} in {net:?}", view.name);
     }
-}
-
-fn central_differences(net: &Network, params: &[f64], batch: &Batch, loss: Loss) -> Vec<f64> {
-    // Four points: states that grow by powers (unbounded gates) bend the loss too much for two.
-    const STEP: f64 = 2e-5;
-    let mut moved = params.to_vec();
-    let mut at = |i: usize, value: f64| {
-        let old = std::mem::replace(&mut moved[i], value);
-        let loss = reference::gradient(net, &moved, batch, loss).0;
-        moved[i] = old;
-        loss
-    };
-    let mut difference = |i: usize, step: f64| at(i, params[i] + step) - at(i, params[i] - step);
-    let slope = |i| (8.0 * difference(i, STEP) - difference(i, 2.0 * STEP)) / (12.0 * STEP);
-    (0..params.len()).map(slope).collect()
 }
 
 const RANKS: [(Option<usize>, Option<usize>); 4] =

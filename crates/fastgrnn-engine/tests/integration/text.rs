@@ -8,7 +8,9 @@ use fastgrnn_core::regularize::{Dropout, Regularization};
 use fastgrnn_core::rng::Rng;
 use fastgrnn_engine::engine::{self, Engine, EngineError, Gradient, Loss};
 use fastgrnn_engine::reference;
-use fastgrnn_testing::networks::{kinds, network, norm, off_kinks, relative_error, widen};
+use fastgrnn_testing::networks::{
+    central_differences, kinds, network, norm, off_kinks, relative_error, widen,
+};
 
 const SOFTMAX: Loss = Loss::SoftmaxCrossEntropy;
 
@@ -83,18 +85,8 @@ fn check_rows(net: &Network, gradient: &Gradient, batch: &Batch) {
 
 /// Compares the oracle's gradient with central differences.
 fn check_oracle(net: &Network, params: &[f64], batch: &Batch, loss: Loss) {
-    const STEP: f64 = 1e-5;
     let (_, gradient) = reference::gradient(net, params, batch, loss);
-    let mut moved = params.to_vec();
-    let mut at = |i: usize, value: f64| {
-        let old = std::mem::replace(&mut moved[i], value);
-        let loss = reference::gradient(net, &moved, batch, loss).0;
-        moved[i] = old;
-        loss
-    };
-    let differences: Vec<f64> = (0..params.len())
-        .map(|i| (at(i, params[i] + STEP) - at(i, params[i] - STEP)) / (2.0 * STEP))
-        .collect();
+    let differences = central_differences(net, params, batch, loss);
     let error = relative_error(&differences, &gradient, 1e-3);
     assert!(error < 1e-6, "off by {error:e} in {net:?} with {:?}", batch.regularization);
 }

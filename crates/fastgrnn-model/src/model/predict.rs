@@ -38,11 +38,7 @@ impl Predictions {
                 }
                 Self { classes, width, values: scores }
             }
-            (Task::NextToken, _) => {
-                let width = model.network.outputs;
-                scores.chunks_exact_mut(width).for_each(softmax);
-                Self { classes: Vec::new(), width, values: scores }
-            }
+            (Task::NextToken, _) => Self::none(),
             (Task::Values { .. }, Loss::BinaryCrossEntropy) => {
                 scores.iter_mut().for_each(|s| *s = sigmoid(*s));
                 Self { classes: Vec::new(), width: model.network.outputs, values: scores }

@@ -83,11 +83,7 @@ impl Scorer {
     /// A scorer for `network` on this many threads.
     pub fn new(network: &Network, threads: usize) -> Result<Self, NetworkError> {
         let engine = Engine::new(network, threads.max(1))?;
-        let batch = match network.embedding {
-            Some(_) => Batch::of_tokens(),
-            None => Batch::new(network.input()),
-        };
-        Ok(Self { engine, batch, inputs: Vec::new(), scores: Vec::new() })
+        Ok(Self { engine, batch: network.empty_batch(), inputs: Vec::new(), scores: Vec::new() })
     }
 
     /// The mean loss of a token, and the number of tokens, of the texts at `indices`: each is read from its

@@ -71,10 +71,7 @@ impl<'j, 'a> SeedRun<'j, 'a> {
         if state.progress.data != job.fingerprint {
             return Err(TrainError::DataChanged { out: job.out.to_owned() });
         }
-        let mut batch = match network.embedding {
-            Some(_) => Batch::of_tokens(),
-            None => Batch::new(network.input()),
-        };
+        let mut batch = network.empty_batch();
         batch.earlier = Earlier {
             readings: job.config.training.extra_loss_steps,
             every: job.config.training.extra_loss_stride,
@@ -271,8 +268,8 @@ impl<'j, 'a> SeedRun<'j, 'a> {
         let config = self.job.config;
         let (epoch, number) = (self.state.progress.epoch, self.state.progress.batch);
         pass_data.fill(&mut self.batch, epoch, number)?;
-        let key = [self.seed, self.state.progress.pass as u64, self.state.optim.steps];
-        let draws = Rng::keyed(self.seed, &[&[stream::DROPOUT], &key[..]].concat()).next_u64();
+        let (pass, step) = (self.state.progress.pass as u64, self.state.optim.steps);
+        let draws = Rng::keyed(self.seed, &[stream::DROPOUT, pass, step]).next_u64();
         self.batch.regularization = config.regularization(draws);
         if pass_data.carries_state() && number > 0 {
             self.batch.carried.clone_from(&self.state.carried);
@@ -286,7 +283,8 @@ impl<'j, 'a> SeedRun<'j, 'a> {
         let mut seen = constraint.effective_params(&self.layout, params, &mut self.rounded);
         let weight_drop = config.training.weight_drop.unwrap_or(0.0);
         if weight_drop > 0.0 {
-            seen = self.weight_drop.apply(&self.layout, seen, weight_drop, &key);
+            let rng = Rng::keyed(self.seed, &[stream::WEIGHT_DROP, pass, step]);
+            seen = self.weight_drop.apply(&self.layout, seen, weight_drop, rng);
         }
         let Step { loss, correct, rows, .. } =
             self.job.scorer.engine.gradient(seen, &self.batch, config.training.loss, &mut self.gradient)?;

@@ -4,7 +4,7 @@
 //! factors, entries of both are dropped.
 
 use fastgrnn_core::net::Layout;
-use fastgrnn_core::rng::{Rng, stream};
+use fastgrnn_core::rng::Rng;
 
 /// The entries that are dropped in a training step.
 #[derive(Default)]
@@ -16,12 +16,10 @@ pub(super) struct WeightDrop {
 
 impl WeightDrop {
     /// `params` with a `share` of the recurrent entries dropped.
-    pub(super) fn apply(&mut self, layout: &Layout, params: &[f32], share: f64, key: &[u64]) -> &[f32] {
+    pub(super) fn apply(&mut self, layout: &Layout, params: &[f32], share: f64, mut rng: Rng) -> &[f32] {
         self.params.clear();
         self.params.extend_from_slice(params);
         self.factors.clear();
-        let seed = key.first().copied().unwrap_or(0);
-        let mut rng = Rng::keyed(seed, &[&[stream::WEIGHT_DROP], key].concat());
         let kept = (1.0 / (1.0 - share)) as f32;
         let is_recurrent = |name: &str| matches!(name.split_once('.'), Some((_, "u" | "u1" | "u2")));
         for view in layout.views().iter().filter(|view| is_recurrent(&view.name)) {
@@ -52,7 +50,7 @@ mod tests {
         let layout = Network::new(vec![cell], 2).layout();
         let params = vec![1.0; layout.len()];
         let mut drop = WeightDrop::default();
-        let dropped = drop.apply(&layout, &params, 0.3, &[4, 1]).to_vec();
+        let dropped = drop.apply(&layout, &params, 0.3, Rng::new(1)).to_vec();
         let mut gradient = vec![1.0; layout.len()];
         drop.pull_back(&mut gradient);
         assert_eq!(dropped, gradient, "the derivative of a product with a constant is the constant");
@@ -66,7 +64,7 @@ mod tests {
                 assert!(values.iter().all(|v| *v == 1.0), "{}", view.name);
             }
         }
-        assert_eq!(dropped, drop.apply(&layout, &params, 0.3, &[4, 1]));
-        assert_ne!(dropped, drop.apply(&layout, &params, 0.3, &[4, 2]));
+        assert_eq!(dropped, drop.apply(&layout, &params, 0.3, Rng::new(1)));
+        assert_ne!(dropped, drop.apply(&layout, &params, 0.3, Rng::new(2)));
     }
 }

@@ -128,6 +128,24 @@ fn texts_are_classified_and_the_model_file_reads_new_ones() {
 }
 
 #[test]
+fn settings_about_texts_are_refused_where_there_are_none() {
+    let (numbers, text) = (crate::common::classes(60, 2, 8), data());
+    let refused = |data: &Dataset, change: fn(&mut Recipe)| {
+        let mut recipe = recipe();
+        recipe.training.sequence_length = None;
+        change(&mut recipe);
+        recipe.resolve(data).unwrap_err().to_string()
+    };
+    for (error, part) in [
+        (refused(&numbers, |r| r.network.embedding = Some(8)), "the data holds no texts"),
+        (refused(&numbers, |r| r.training.sequence_length = Some(8)), "this is no language model"),
+        (refused(&text, |r| r.training.layer_dropout = Some(0.1)), "there is one layer"),
+    ] {
+        assert!(error.contains(part), "{error}");
+    }
+}
+
+#[test]
 fn untied_vectors_of_another_size_are_trained_too() {
     let (data, folder) = (data(), tempfile::tempdir().unwrap());
     let config = recipe().with(|r| r.network.embedding = Some(5)).resolve(&data).unwrap();

@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use csv::ReaderBuilder;
 
 use super::super::archive::Tree;
-use super::super::encoding::decoded;
+use super::super::dialect::delimiter;
 use super::super::names::listed;
 use super::super::part::{Part, RawLabels};
 use super::super::parts::Parts;
 use super::super::{DataError, Request, Sequences, Unlabelled};
 use super::format::format;
+use super::named_text::NamedText;
 use super::part_name::{PartName, part_of};
 use crate::text::{Counts, TextFormat, Tokenizer};
 use fastgrnn_core::format::quantity;
@@ -221,19 +222,13 @@ pub(crate) fn read_table(
     columns: &TableColumns,
     request: &Request,
 ) -> Result<Texts, DataError> {
-    let (text, note) = decoded(file, bytes, request.data.encoding)?;
-    let delimiter = match (&request.data.delimiter, file.to_ascii_lowercase().ends_with(".tsv")) {
-        (Some(sign), _) if sign == "tab" => b'\t',
-        (Some(sign), _) if sign.len() == 1 => sign.as_bytes()[0],
-        (Some(sign), _) => {
-            let problem =
-                format!("'{sign}' does not separate the columns of texts; use a single sign, or tab");
-            return Err(DataError::Setting { key: "delimiter".into(), problem });
-        }
-        (None, true) => b'\t',
-        (None, false) => b',',
+    refuse_other_settings(file, request)?;
+    let NamedText { text, notes, .. } = NamedText::decode(file, bytes, request)?;
+    let separator = match &request.data.delimiter {
+        Some(given) => delimiter(given)?,
+        None => separator(&text, &columns.text),
     };
-    let mut reader = ReaderBuilder::new().delimiter(delimiter).from_reader(&text[..]);
+    let mut reader = ReaderBuilder::new().delimiter(separator).from_reader(text.as_bytes());
     let corrupt = |error: csv::Error| {
         let line = error.position().map_or(1, |position| position.line());
         DataError::Corrupt { file: file.into(), place: format!("line {line}"), problem: error.to_string() }
@@ -247,8 +242,7 @@ pub(crate) fn read_table(
     };
     let text_at = find(&columns.text)?;
     let label_at = columns.label.as_deref().map(find).transpose()?;
-    let mut texts = Texts::new(file);
-    texts.notes.extend(note.map(|note| format!("{file}: {note}")));
+    let mut texts = Texts { notes, ..Texts::new(file) };
     for record in reader.records() {
         let record = record.map_err(corrupt)?;
         texts.texts.push(record.get(text_at).unwrap_or_default().to_string());
@@ -259,6 +253,33 @@ pub(crate) fn read_table(
         }
     }
     Ok(texts)
+}
+
+/// Refuses settings of tables that those of texts do not have.
+fn refuse_other_settings(file: &str, request: &Request) -> Result<(), DataError> {
+    let data = &request.data;
+    let given = [
+        ("skip-rows", data.skip_rows.map(|rows| rows.to_string())),
+        ("columns", data.chosen_columns().first().cloned()),
+        ("drop", data.dropped_columns().first().cloned()),
+        ("id-col", data.id_col.clone()),
+        ("group-col", data.group_col.clone()),
+    ];
+    match given.into_iter().find_map(|(key, value)| Some((key, value?))) {
+        Some((key, value)) if request.expect.is_none() => {
+            let problem =
+                format!("'{value}' is for tables of numbers, and {file} is read as texts; leave it out");
+            Err(DataError::Setting { key: key.into(), problem })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What separates the columns: the sign that makes the text column one of the header; a comma if none does.
+fn separator(table: &str, column: &str) -> u8 {
+    let header = table.lines().next().unwrap_or_default();
+    let has_column = |sign: &u8| header.split(char::from(*sign)).any(|name| name.trim_matches('"') == column);
+    *b",;\t|".iter().find(|sign| has_column(sign)).unwrap_or(&b',')
 }
 
 /// The label of a text, which must not be blank.
@@ -280,18 +301,15 @@ fn json_lines(
     columns: &TableColumns,
     request: &Request,
 ) -> Result<Texts, DataError> {
-    let (text, note) = decoded(file, bytes, request.data.encoding)?;
-    let mut texts = Texts::new(file);
-    texts.notes.extend(note.map(|note| format!("{file}: {note}")));
-    for (i, line) in text.split(|&b| b == b'\n').enumerate() {
-        if line.iter().all(u8::is_ascii_whitespace) {
-            continue;
-        }
+    refuse_other_settings(file, request)?;
+    let NamedText { text, notes, .. } = NamedText::decode(file, bytes, request)?;
+    let mut texts = Texts { notes, ..Texts::new(file) };
+    for (i, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let place = format!("line {}", i + 1);
         let corrupt =
             |problem: String| DataError::Corrupt { file: file.into(), place: place.clone(), problem };
         let object: serde_json::Map<String, serde_json::Value> =
-            serde_json::from_slice(line).map_err(|error| corrupt(format!("no JSON object: {error}")))?;
+            serde_json::from_str(line).map_err(|error| corrupt(format!("no JSON object: {error}")))?;
         let field = |name: &str| -> Result<String, DataError> {
             match object.get(name) {
                 Some(serde_json::Value::String(text)) => Ok(text.clone()),
@@ -318,11 +336,9 @@ fn json_lines(
 
 /// A file that is one text. Its label is the folder that it is in.
 fn single(file: &str, bytes: &[u8], request: &Request, labelled: bool) -> Result<Texts, DataError> {
-    let (text, note) = decoded(file, bytes, request.data.encoding)?;
-    let mut texts = Texts::new(file);
-    texts.texts.push(String::from_utf8_lossy(&text).into_owned());
-    texts.ids = Some(vec![file.to_string()]);
-    texts.notes.extend(note.map(|note| format!("{file}: {note}")));
+    let NamedText { text, notes, .. } = NamedText::decode(file, bytes, request)?;
+    let ids = Some(vec![file.to_string()]);
+    let mut texts = Texts { texts: vec![text], ids, notes, ..Texts::new(file) };
     if labelled {
         let folder = file.rsplit_once('/').map(|(folder, _)| folder.rsplit('/').next().unwrap_or(folder));
         match folder.filter(|folder| part_of(folder).is_none()) {
@@ -360,6 +376,16 @@ mod tests {
             Labels::Class { index: vec![1, 0, 0, 1], names: vec!["1".into(), "5".into()] }
         );
         assert!(data.notes.iter().any(|note| note.contains("1 text without any token")), "{:?}", data.notes);
+    }
+
+    #[test]
+    fn semicolons_are_recognised_and_settings_of_number_tables_refused() {
+        let table = "text;label\n\"a; b\";x\nc, d;y\n".as_bytes();
+        let data = load_bytes("a.csv", table, &request("label")).unwrap();
+        assert_eq!((data.train.x.steps(0), data.train.x.steps(1)), (3, 3));
+        let skipping = request("label").with_data(|data| data.skip_rows = Some(1));
+        let error = load_bytes("a.csv", table, &skipping).unwrap_err().to_string();
+        assert!(error.contains("skip-rows"), "{error}");
     }
 
     #[test]

@@ -4,36 +4,19 @@
 //! the training text; what it lacks is [`UNKNOWN`](crate::text::UNKNOWN). Each part is one sequence.
 
 use super::super::archive::Tree;
-use super::super::encoding::decoded;
 use super::super::names::listed;
 use super::super::part::{Part, RawLabels};
 use super::super::parts::Parts;
 use super::super::{DataError, Request, Sequences};
 use super::format::format;
+use super::named_text::NamedText;
 use super::part_name::{PartName, part_of};
 use crate::text::{Counts, END_OF_LINE, TextFormat, Tokenizer};
 
 /// Share of the lines of a single text that is for validation.
 const VALIDATION_SHARE: f64 = 0.1;
 
-/// A text of a language model.
-pub(crate) struct NamedText {
-    /// The file, for messages.
-    pub file: String,
-    pub text: String,
-    /// What was decided while it was read.
-    pub notes: Vec<String>,
-}
-
 impl NamedText {
-    /// The text of a file.
-    pub fn decode(file: &str, bytes: &[u8], request: &Request) -> Result<Self, DataError> {
-        let (bytes, note) = decoded(file, bytes, request.data.encoding)?;
-        let text = String::from_utf8_lossy(&bytes).into_owned();
-        let notes = note.map(|note| format!("{file}: {note}")).into_iter().collect();
-        Ok(Self { file: file.into(), text, notes })
-    }
-
     /// The lines that are not blank.
     fn lines(&self) -> impl Iterator<Item = &str> {
         self.text.lines().filter(|line| !line.trim().is_empty())

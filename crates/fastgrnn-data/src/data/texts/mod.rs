@@ -3,11 +3,13 @@
 mod format;
 mod labelled;
 mod language;
+mod named_text;
 mod part_name;
 
 pub use labelled::text_input;
 pub(crate) use labelled::{TableColumns, read_table, to_parts};
-pub(crate) use language::{LanguageTexts, NamedText, language_parts};
+pub(crate) use language::{LanguageTexts, language_parts};
+pub(crate) use named_text::NamedText;
 
 use super::archive::Tree;
 use super::fields::is_numeric;

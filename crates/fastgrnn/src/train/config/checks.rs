@@ -209,6 +209,33 @@ impl Config {
         Ok(())
     }
 
+    /// Refuses settings about texts, language models and layers where there are none.
+    pub(super) fn check_text_keys(&self, data: &Dataset) -> Result<(), ConfigError> {
+        let (network, training, text) = (&self.network, &self.training, &self.text);
+        let no_text = (data.text.is_none(), "the data holds no texts", "a data set of texts");
+        let no_language = (data.train.y != Labels::Next, "this is no language model", "`task = lm`");
+        let one_layer = (network.layers == 1, "there is one layer", "`layers = 2`");
+        let number = |value: Option<usize>| value.map(|v| v.to_string());
+        let share = |value: Option<f64>| value.map(|v| v.to_string());
+        let choice = |value: Option<bool>| value.map(|v| v.to_string());
+        let given = [
+            ("embedding", number(network.embedding), no_text),
+            ("embedding-dropout", share(training.embedding_dropout), no_text),
+            ("tokens", text.tokens.map(|v| v.to_string()), no_text),
+            ("lowercase", choice(text.lowercase), no_text),
+            ("tied", choice(network.tied), no_language),
+            ("sequence-length", number(training.sequence_length), no_language),
+            ("layer-dropout", share(training.layer_dropout), one_layer),
+        ];
+        for (key, value, (is_unused, why, instead)) in given {
+            if let (Some(value), true) = (value, is_unused) {
+                let (why, instead) = (why.into(), instead.into());
+                return Err(ConfigError::Unused { key, value, why, instead });
+            }
+        }
+        Ok(())
+    }
+
     /// Refuses settings that the cell, schedule or optimiser has no use for. The defaults may
     /// stand: a resolved configuration writes all of them out.
     pub(super) fn check_applies(&self) -> Result<(), ConfigError> {

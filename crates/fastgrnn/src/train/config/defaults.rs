@@ -76,6 +76,7 @@ impl Recipe {
         config.derive_schedule(self, data)?;
         config.check_relations()?;
         config.check_applies()?;
+        config.check_text_keys(data)?;
         if config.quantization.quantize {
             let state = &config.parameters.initial_state;
             check_form(&config.network(data), config.preparation.normalize, state)?;
