@@ -1,9 +1,9 @@
-//! Any bytes as texts: the tokenizer, and the readers for language models and for texts with labels. The
-//! first byte says which.
+//! Any bytes as texts: the tokenizer, the file of word vectors, and the readers for language models and for
+//! texts with labels. The first byte says which.
 #![no_main]
 
 use fastgrnn::data::{Request, TaskKind, load_bytes};
-use fastgrnn::text::{TokenKind, Tokenizer};
+use fastgrnn::text::{Counts, TokenKind, Tokenizer, WordVectors};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -13,6 +13,11 @@ fuzz_target!(|bytes: &[u8]| {
         for lowercase in [false, true] {
             Tokenizer { kind, lowercase }.for_each(&text, |token| assert!(!token.is_empty()));
         }
+    }
+    let mut counts = Counts::default();
+    Tokenizer::default().for_each(&text, |token| counts.add(token));
+    if let Ok(vectors) = WordVectors::read(rest, &counts.vocabulary(100, 1, &[])) {
+        assert!(vectors.rows.iter().all(|(_, vector)| vector.len() == vectors.width));
     }
     let mut request = Request::default().with_data(|data| data.label_col = Some("label".into()));
     let name = match which % 3 {

@@ -99,6 +99,7 @@ fn training(error: &TrainError) -> bool {
         TrainError::Data(error) => data(error),
         TrainError::Network(_)
         | TrainError::Teacher(_)
+        | TrainError::VectorWidth { .. }
         | TrainError::Occupied { .. }
         | TrainError::ConfigChanged { .. } => true,
         _ => false,

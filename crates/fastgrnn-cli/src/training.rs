@@ -101,6 +101,7 @@ fn with_absolute_paths(recipe: &Recipe) -> Recipe {
         }
         r.data.data_dir = r.data.data_dir.as_ref().map(absolute);
         r.training.teacher = r.training.teacher.as_ref().map(absolute);
+        r.parameters.word_vectors = r.parameters.word_vectors.as_ref().map(absolute);
     })
 }
 

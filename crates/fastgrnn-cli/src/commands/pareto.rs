@@ -198,7 +198,7 @@ fn command(args: &ParetoArgs, out: &Path) -> String {
 }
 
 /// Flags whose value is a path, or may be one.
-const PATH_FLAGS: [&str; 5] = ["--dataset", "--test", "--data-dir", "--teacher", "--out"];
+const PATH_FLAGS: [&str; 6] = ["--dataset", "--test", "--data-dir", "--teacher", "--word-vectors", "--out"];
 
 /// A word of the command line that means the same in every folder, if it is the path of something.
 fn absolute_word(word: &OsStr) -> String {

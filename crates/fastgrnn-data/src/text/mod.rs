@@ -12,11 +12,13 @@
 
 mod tokenizer;
 mod vocabulary;
+mod word_vectors;
 
 use serde::{Deserialize, Serialize};
 
 pub use tokenizer::{TokenKind, Tokenizer};
 pub use vocabulary::{Counts, END_OF_LINE, UNKNOWN, Vocabulary};
+pub use word_vectors::{WordVectors, WordVectorsError};
 
 /// How texts become the numbers of tokens: what a model that reads texts has to remember.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -24,6 +24,10 @@ pub const TEACHER_TEMPERATURE: f64 = 2.0;
 const MIXUP: std::ops::RangeInclusive<f64> = 0.01..=1000.0;
 /// Steps through which a language model is trained at a time.
 pub const SEQUENCE_LENGTH: usize = 300;
+/// Epochs without a lower validation loss that make a plateau, if none are given.
+pub const PLATEAU_EPOCHS: usize = 3;
+/// Factor of the learning rate at a plateau, if none is given.
+pub const PLATEAU_FACTOR: f64 = 0.5;
 /// Most units of a layer.
 pub const MAX_HIDDEN: usize = 1 << 16;
 /// Most seeds of a run.
@@ -100,6 +104,8 @@ settings! {
         nu: ScalarSetting = constant(ScalarSetting::default()), value("learnt|X");
         /// Initial parameters: those of the paper's code, or gates that start slow in proportion to the length of the sequences
         start: Start = constant(Start::default());
+        /// Text file of GloVe or word2vec from which the vectors of known tokens start; the other tokens start at random
+        word_vectors: PathBuf = optional, value("FILE"), local;
         /// State before the first time step: zero, random, or numbers such as 0.1,-0.2
         initial_state: InitialState = constant(InitialState::Zero), value("zero|random|X,…");
     }
@@ -137,7 +143,7 @@ settings! {
         /// Sequences in an optimiser step
         batch: usize = derived("100, at most a quarter of the training data"), value("N"), range(1..=MAX_COUNT);
         /// Learning rate
-        lr: f64 = derived("0.003 for adam and adamw (0.001 with the cell rnn), 0.05 for nesterov, 0.1 for sgd"), value("X"),
+        lr: f64 = derived("0.003 for adam and adamw (0.001 with the cell rnn), 0.05 for nesterov, 0.1 for sgd and asgd"), value("X"),
             range(holds(|v: &f64| *v as f32 > 0.0 && (*v as f32).is_finite(), "a number above 0 that an f32 can hold"));
         /// Optimiser
         optimizer: Optimizer = constant(Optimizer::Adam);
@@ -145,6 +151,10 @@ settings! {
         schedule: Schedule = constant(Schedule::Cosine);
         /// Epochs between two reductions of the learning rate, for the schedules step and halving
         decay_every: f64 = optional("two thirds of the run for step, a quarter for halving"), value("EPOCHS"), range(above(0.0, f64::MAX));
+        /// Epochs without a lower validation loss that make a plateau, for the schedule plateau and the optimiser asgd
+        plateau_epochs: usize = assumed(PLATEAU_EPOCHS), value("EPOCHS"), range(1..=MAX_COUNT);
+        /// Factor of the learning rate at a plateau, for the schedule plateau
+        plateau_factor: f64 = assumed(PLATEAU_FACTOR), value("X"), range(holds(|v: &f64| *v > 0.0 && *v < 1.0, "above 0 and below 1"));
         /// Share of the run during which the learning rate rises from 0
         warmup: f64 = constant(0.03), value("SHARE"), range(0.0..1.0);
         /// Momentum of nesterov, first moment of adam

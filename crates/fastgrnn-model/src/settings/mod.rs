@@ -13,7 +13,8 @@ mod values;
 
 pub use augment::AugmentSetting;
 pub use declaration::{
-    MAX_HIDDEN, MOMENTUM, SEQUENCE_LENGTH, TEACHER_TEMPERATURE, TEACHER_WEIGHT, VAL_SPLIT,
+    MAX_HIDDEN, MOMENTUM, PLATEAU_EPOCHS, PLATEAU_FACTOR, SEQUENCE_LENGTH, TEACHER_TEMPERATURE,
+    TEACHER_WEIGHT, VAL_SPLIT,
 };
 pub use declaration::{
     NetworkConfig, NetworkRecipe, ParameterConfig, ParameterRecipe, PreparationConfig, PreparationRecipe,

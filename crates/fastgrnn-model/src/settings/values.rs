@@ -15,6 +15,9 @@ choice! {
     Optimizer {
         /// Stochastic gradient descent.
         Sgd = "sgd",
+        /// Averaged gradient descent: sgd, and from the first plateau of validation on the mean of all
+        /// later parameters counts.
+        Asgd = "asgd",
         /// Gradient descent with Nesterov momentum.
         Nesterov = "nesterov",
         /// Adam; weight decay is added to the gradient.
@@ -34,6 +37,8 @@ choice! {
         Step = "step",
         /// Times 0.5 every `decay-every` epochs (default: a quarter of the run).
         Halving = "halving",
+        /// Times `plateau-factor` whenever the validation loss has not fallen for `plateau-epochs` epochs.
+        Plateau = "plateau",
         /// Half a cosine, down to 0.
         #[default]
         Cosine = "cosine",

@@ -8,6 +8,7 @@ use super::average::Average;
 use super::constraint::Constraint;
 use super::epoch::{EpochReport, FoldEpoch, Pass};
 use super::optim::Optim;
+use super::plateau::Plateaus;
 use fastgrnn_core::files::write_atomic;
 use fastgrnn_core::metrics::{Metric, Scores};
 use fastgrnn_model::model::{bytes, check_digest, floats, with_digest};
@@ -65,8 +66,10 @@ pub(super) struct TrainingProgress {
     pub best: Option<BestEpoch>,
     /// What the stages hold the parameters to; its mask is a tensor of the file.
     pub constraint: Constraint,
-    /// The moving average; its values are a tensor of the file.
+    /// The average of the parameters; its values are a tensor of the file.
     pub average: Average,
+    /// The plateaus of validation in the pass that chooses the epoch.
+    pub plateaus: Plateaus,
     /// Grids of the chosen parameters, where they have some.
     pub chosen_grids: Vec<Grid>,
     /// The fold that is being trained, from 0, and every epoch of every fold so far.
@@ -113,6 +116,7 @@ impl State {
             best: None,
             constraint: Constraint::default(),
             average: Average::default(),
+            plateaus: Plateaus::default(),
             chosen_grids: Vec::new(),
             fold: 0,
             fold_epochs: Vec::new(),
@@ -123,6 +127,11 @@ impl State {
             history: Vec::new(),
         };
         Self { progress, params, optim, best_params: Vec::new(), carried: Vec::new(), held_out: Vec::new() }
+    }
+
+    /// Plateaus so far, or at the same epoch of the pass that chose it.
+    pub(super) fn plateaus(&self) -> usize {
+        self.progress.plateaus.count(self.progress.epoch)
     }
 
     /// The parameters that count: their average, where there is one.
@@ -151,7 +160,7 @@ impl State {
     }
 
     fn restart(&mut self, params: Vec<f32>, optim: Optim) {
-        self.progress.average.restart(&params);
+        self.progress.average.reset(&params);
         self.progress.constraint = Constraint::default();
         self.progress.epoch = 0;
         self.progress.first_loss = None;
@@ -253,6 +262,7 @@ impl State {
 mod tests {
     use super::*;
     use crate::train::Optimizer;
+    use crate::train::average::Rule;
     use fastgrnn_model::settings::ClassWeight;
 
     fn state() -> State {
@@ -270,8 +280,10 @@ mod tests {
         state.progress.constraint.held = vec![0.0, -1.5, 0.0, 0.0];
         state.progress.constraint.grids = vec![Grid { exponent: 6 }, Grid { exponent: -2 }];
         state.progress.chosen_grids = vec![Grid { exponent: 9 }];
-        state.progress.average = Average::new(Some(0.9), &[0.1, 0.2, 0.3, 0.4]);
-        state.progress.average.follow(&[1.0; 4]);
+        state.progress.average = Average::new(Rule::Moving { decay: 0.9 }, &[0.1, 0.2, 0.3, 0.4]);
+        state.progress.average.follow(&[1.0; 4], 0);
+        state.progress.plateaus.observe(1, 0.1 + 0.2, 1);
+        state.progress.plateaus.observe(2, 0.5, 1);
         state.optim.steps = 7;
         state.optim.second[1] = 1e-30;
         state
@@ -308,7 +320,7 @@ mod tests {
         let mut saved = state();
         saved.save(&path).unwrap();
         let mut restored = blank();
-        restored.progress.average = Average::new(Some(0.9), &[0.0; 4]);
+        restored.progress.average = Average::new(Rule::Moving { decay: 0.9 }, &[0.0; 4]);
         assert!(restored.restore(&path).unwrap());
         assert_eq!(restored, saved);
         assert!(matches!(blank().restore(&path), Err(TrainError::Damaged { .. })), "an average too many");

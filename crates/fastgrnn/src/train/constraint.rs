@@ -196,7 +196,7 @@ fn largest(values: &[f32], keep: usize, mask: &mut [u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::train::{Optimizer, Stages};
+    use crate::train::{Choice, Optimizer, Stages};
     use fastgrnn_core::cells::{Cell, CellKind};
     use fastgrnn_core::net::Network;
     use fastgrnn_core::rng::Rng;
@@ -272,7 +272,7 @@ mod tests {
     #[test]
     fn at_every_batch_the_support_holds_and_what_is_pruned_has_no_moments() {
         let layout = layout();
-        for optimizer in [Optimizer::Sgd, Optimizer::Nesterov, Optimizer::Adam, Optimizer::AdamW] {
+        for optimizer in Optimizer::all() {
             let schedule = schedule("dense:1/4,project:1/4:every=5,frozen:1/4,quantized:1/4", 80, sparse);
             let (mut before, mut changed) = (Vec::new(), 0);
             drive(&schedule, 80, optimizer, |step, now, constraint, params, optim| {

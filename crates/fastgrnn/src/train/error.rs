@@ -5,6 +5,7 @@ use super::teacher_error::TeacherError;
 use fastgrnn_core::net::NetworkError;
 use fastgrnn_core::settings::Setting;
 use fastgrnn_data::data::DataError;
+use fastgrnn_data::text::WordVectorsError;
 use fastgrnn_engine::engine::EngineError;
 use fastgrnn_model::model::ModelError;
 use fastgrnn_model::quantize::QuantizeError;
@@ -25,6 +26,27 @@ pub enum TrainError {
     /// A model could not be written, or a teacher not read.
     #[error(transparent)]
     Model(#[from] ModelError),
+    /// A file of word vectors cannot be used.
+    #[error("the word vectors {}: {source}", path.display())]
+    WordVectors {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        source: WordVectorsError,
+    },
+    /// Word vectors of another length than the embedding's.
+    #[error(
+        "the word vectors {} have {found} numbers each, the embedding has {expected}; use `embedding = {found}`",
+        path.display()
+    )]
+    VectorWidth {
+        /// The file.
+        path: PathBuf,
+        /// Numbers of its vectors.
+        found: usize,
+        /// Numbers of the embedding's vectors.
+        expected: usize,
+    },
     /// The teacher does not fit.
     #[error(transparent)]
     Teacher(#[from] TeacherError),
@@ -98,8 +120,8 @@ pub enum TrainError {
         /// Each differing key with both values.
         differences: Vec<String>,
     },
-    /// The data, or the teacher, differ from those of the run to continue.
-    #[error("the data, or the teacher, are not those that the run in {} was started with; choose another folder to train with them", out.display())]
+    /// The data, the teacher or the word vectors differ from those of the run to continue.
+    #[error("the data, the teacher or the word vectors are not those that the run in {} was started with; choose another folder to train with them", out.display())]
     DataChanged {
         /// The run folder.
         out: PathBuf,

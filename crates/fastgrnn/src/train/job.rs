@@ -2,6 +2,7 @@
 
 use super::changes::differences;
 use super::observe::Observer;
+use super::start_parameters::StartParameters;
 use super::teacher::Teacher;
 use super::{Config, TrainError};
 use fastgrnn_data::data::Dataset;
@@ -13,7 +14,7 @@ pub(super) struct Job<'a> {
     pub config: &'a Config,
     pub data: &'a Dataset,
     pub out: &'a Path,
-    /// Fingerprint of the data, and of the teacher if there is one.
+    /// Fingerprint of the data, and of the teacher and the word vectors if there are some.
     pub fingerprint: String,
     /// The validation part of each fold; none without cross-validation.
     pub folds: Vec<Vec<u32>>,
@@ -21,6 +22,7 @@ pub(super) struct Job<'a> {
     pub settings: String,
     pub scorer: Scorer,
     pub teacher: Option<Teacher>,
+    pub start: StartParameters,
     pub threads: usize,
     pub observer: &'a mut dyn Observer,
 }

@@ -54,7 +54,7 @@ impl Optim {
             momentum,
             weight_decay: weight_decay as f32,
             steps: 0,
-            first: moments(kind != Optimizer::Sgd),
+            first: moments(!matches!(kind, Optimizer::Sgd | Optimizer::Asgd)),
             second: moments(adam),
         }
     }
@@ -98,7 +98,7 @@ impl Optim {
         let (p, g) = (&mut params[range.clone()], &gradient[range.clone()]);
         let (beta1, new1, lr32) = (self.momentum as f32, (1.0 - self.momentum) as f32, lr as f32);
         match self.kind {
-            Optimizer::Sgd => sgd(p, g, lr32, decay),
+            Optimizer::Sgd | Optimizer::Asgd => sgd(p, g, lr32, decay),
             Optimizer::Nesterov => nesterov(p, g, &mut self.first[range], lr32, beta1, decay),
             Optimizer::Adam | Optimizer::AdamW => {
                 let (coupled, shrink) = match self.kind {
@@ -124,7 +124,7 @@ impl Optim {
     /// How far a gradient of 1 moves an entry whose second moment is `second`.
     pub(super) fn step_size(&self, second: f32, lr: f64) -> f32 {
         match self.kind {
-            Optimizer::Sgd | Optimizer::Nesterov => lr as f32,
+            Optimizer::Sgd | Optimizer::Asgd | Optimizer::Nesterov => lr as f32,
             Optimizer::Adam | Optimizer::AdamW => lr as f32 / ((second * self.unbias()).sqrt() + EPSILON),
         }
     }
@@ -211,6 +211,7 @@ mod tests {
     use super::*;
     use fastgrnn_core::cells::{Cell, CellKind};
     use fastgrnn_core::net::{EMBEDDING, Embedding, Network};
+    use fastgrnn_core::settings::Choice;
 
     /// One weight of each role: `w`, `u` decay, `b` does not.
     fn layout() -> Layout {
@@ -281,7 +282,7 @@ mod tests {
         };
         let layout = net.layout();
         let table = layout.view(EMBEDDING).unwrap().range();
-        for kind in [Optimizer::Sgd, Optimizer::Nesterov, Optimizer::Adam, Optimizer::AdamW] {
+        for kind in Optimizer::all() {
             let mut gradient = vec![0.5f32; layout.len()];
             gradient[table.clone()].fill(0.0);
             gradient[table.start + 6..table.start + 9].fill(-1.0);
@@ -308,7 +309,7 @@ mod tests {
 
     #[test]
     fn biases_are_never_decayed() {
-        for kind in [Optimizer::Sgd, Optimizer::Nesterov, Optimizer::Adam, Optimizer::AdamW] {
+        for kind in Optimizer::all() {
             let (with, without) = (run(kind, 0.5), run(kind, 0.0));
             assert_eq!(with[2].1, without[2].1);
             assert_ne!(with[2].0, without[2].0);

@@ -237,33 +237,6 @@ fn task(y: &Labels, indices: &[u32], loss: Loss) -> Task {
     }
 }
 
-/// A short name for the numbers and labels of a data set, to notice that they changed.
-pub(super) fn fingerprint(data: &Dataset) -> String {
-    let mut hash = 0xcbf2_9ce4_8422_2325u64;
-    let mut add = |v: u64| hash = (hash ^ v).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(29);
-    for examples in [Some(&data.train), data.test.as_ref()].into_iter().flatten() {
-        add(examples.len() as u64);
-        for i in 0..examples.len() {
-            add(examples.x.steps(i) as u64);
-            examples.x.get(i).iter().for_each(|v| add(u64::from(v.to_bits())));
-            examples.x.tokens(i).iter().for_each(|&token| add(u64::from(token)));
-        }
-        match &examples.y {
-            Labels::Class { index, .. } => index.iter().for_each(|&c| add(u64::from(c))),
-            Labels::Value { values, .. } => values.iter().for_each(|v| add(u64::from(v.to_bits()))),
-            Labels::Next | Labels::None => {}
-        }
-        for units in [&examples.group, &examples.recording].into_iter().flatten() {
-            units.iter().for_each(|&g| add(u64::from(g)));
-        }
-    }
-    data.validation.iter().flatten().for_each(|&i| add(u64::from(i)));
-    for noise in data.background.iter() {
-        (0..noise.len()).flat_map(|i| noise.get(i)).for_each(|v| add(u64::from(v.to_bits())));
-    }
-    format!("{hash:016x}")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

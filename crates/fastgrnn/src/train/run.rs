@@ -6,14 +6,15 @@ use super::clear::remove_run;
 use super::deliver::write_json;
 use super::epoch::EpochReport;
 use super::error::io;
+use super::fingerprint;
 use super::folder::{
     CONFIG_FILE, ERROR_FILE, FLOAT_MODEL_FILE, LOCK_FILE, METRICS_FILE, MODEL_FILE, RESULT_FILE,
     SUMMARY_FILE, seed_folder,
 };
 use super::job::Job;
 use super::observe::Observer;
-use super::pass_data::fingerprint;
 use super::seed::{SeedRun, metrics_line};
+use super::start_parameters::StartParameters;
 use super::summary::{Bytes, Delivered, SeedRecord, SeedResult, Summary};
 use super::teacher::Teacher;
 use super::{Config, TrainError};
@@ -103,6 +104,10 @@ fn run_in(
     if let Some(text) = teacher.as_ref().and_then(|teacher| teacher.warning(config, data)) {
         observer.warning(&text);
     }
+    let start = StartParameters::new(config, data)?;
+    if let Some(text) = start.note() {
+        observer.warning(&text);
+    }
     std::fs::create_dir_all(&out).map_err(io(&out))?;
     // Checked before the lock: a folder in which a run is under way is occupied, too.
     if !options.resume && !replace && out.join(CONFIG_FILE).exists() {
@@ -115,7 +120,7 @@ fn run_in(
     }
     open_folder(config, &out, options.resume)?;
     let _ = std::fs::remove_file(out.join(ERROR_FILE));
-    let outcome = train_seeds(config, data, &out, options.threads, teacher, observer);
+    let outcome = train_seeds(config, data, &out, options.threads, teacher, start, observer);
     match &outcome {
         Ok(_) | Err(TrainError::Interrupted { .. }) => {}
         // For the list of runs only: that it cannot be written is not worth another error.
@@ -131,15 +136,20 @@ fn train_seeds(
     out: &Path,
     threads: usize,
     teacher: Option<Teacher>,
+    start: StartParameters,
     observer: &mut dyn Observer,
 ) -> Result<Outcome, TrainError> {
     let scorer = Scorer::new(&config.network(data), threads)?;
-    let mut fingerprint = fingerprint(data);
+    let mut fingerprint = fingerprint::of_data(data);
     if let Some(teacher) = &teacher {
         fingerprint = format!("{fingerprint}-{}", teacher.fingerprint());
     }
+    if let Some(vectors) = start.fingerprint() {
+        fingerprint = format!("{fingerprint}-{vectors}");
+    }
     let (settings, folds) = (lasting_settings(config).to_string(), config.folds(data)?);
-    let mut job = Job { config, data, out, fingerprint, settings, folds, scorer, teacher, threads, observer };
+    let mut job =
+        Job { config, data, out, fingerprint, settings, folds, scorer, teacher, start, threads, observer };
     let mut records: Vec<SeedRecord> = Vec::new();
     for index in 0..config.training.seeds {
         let seed = config.training.seed + index as u64;

@@ -1,5 +1,6 @@
 //! One seed: choose an epoch on the validation part, refit if asked, read the test set once.
 
+use super::TrainError;
 use super::average::Average;
 use super::checkpoint::{BestEpoch, State};
 use super::constraint::StageSchedule;
@@ -14,17 +15,16 @@ use super::pass_data::PassData;
 use super::schedule::Rate;
 use super::summary::{FoldResult, SeedRecord, SeedResult};
 use super::weight_drop::WeightDrop;
-use super::{Config, TrainError};
 use fastgrnn_core::batch::{Batch, Earlier};
 use fastgrnn_core::cells::Start;
 use fastgrnn_core::format;
 use fastgrnn_core::metrics::Evaluation;
 use fastgrnn_core::net::Layout;
 use fastgrnn_core::rng::{Rng, stream};
-use fastgrnn_data::data::{Dataset, Examples, Labels, Sequences};
+use fastgrnn_data::data::{Examples, Labels, Sequences};
 use fastgrnn_engine::engine::{Gradient, Step};
 use fastgrnn_model::model::Model;
-use fastgrnn_model::settings::Refit;
+use fastgrnn_model::settings::{PLATEAU_EPOCHS, PLATEAU_FACTOR, Refit};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -61,10 +61,10 @@ impl<'j, 'a> SeedRun<'j, 'a> {
     pub(super) fn new(job: &'j mut Job<'a>, seed: u64, folder: PathBuf) -> Result<Self, TrainError> {
         let network = job.config.network(job.data);
         let layout = network.layout();
-        let (params, optim) = fresh(job.config, job.data, seed);
+        let (params, optim) = fresh(job, seed);
         let gradient = Gradient::new(&network);
         let mut state = State::new(seed, job.fingerprint.clone(), job.settings.clone(), params, optim);
-        state.progress.average = Average::new(job.config.training.ema, &state.params);
+        state.progress.average = Average::new(job.config.average(), &state.params);
         let checkpoint = folder.join(CHECKPOINT_FILE);
         state.restore(&checkpoint)?;
         job.check_settings(&state.progress.settings, &checkpoint)?;
@@ -146,7 +146,7 @@ impl<'j, 'a> SeedRun<'j, 'a> {
             let train = (0..n as u32).filter(|i| part.binary_search(i).is_err()).collect();
             let mut pass_data = PassData::new(config, data, self.seed, Pass::Choose, train)?;
             self.train(&mut pass_data, part, config.training.epochs)?;
-            let (params, optim) = fresh(config, data, self.seed);
+            let (params, optim) = fresh(self.job, self.seed);
             self.state.begin_fold(params, optim);
             self.try_checkpoint();
         }
@@ -192,7 +192,7 @@ impl<'j, 'a> SeedRun<'j, 'a> {
         let (config, data) = (self.job.config, self.job.data);
         let epochs = if config.training.refit == Refit::Full { config.training.epochs } else { best_epoch };
         if self.state.progress.pass == Pass::Choose {
-            let (params, optim) = fresh(config, data, self.seed);
+            let (params, optim) = fresh(self.job, self.seed);
             self.state.begin_refit(params, optim);
             self.try_checkpoint();
         }
@@ -221,6 +221,7 @@ impl<'j, 'a> SeedRun<'j, 'a> {
             total,
             warmup: (config.training.warmup * total as f64).round() as u64,
             every: (config.training.decay_every.unwrap_or(0.0) * batches as f64).round() as u64,
+            factor: config.training.plateau_factor.unwrap_or(PLATEAU_FACTOR),
         };
         let stages = StageSchedule::new(config, &self.layout, total);
         self.clock = Instant::now();
@@ -277,6 +278,7 @@ impl<'j, 'a> SeedRun<'j, 'a> {
         if let Some(teacher) = &mut self.job.teacher {
             teacher.advise(&mut self.batch, &pass_data.model.normalizer)?;
         }
+        let plateaus = self.state.plateaus();
         let State { params, optim, progress, carried, .. } = &mut self.state;
         let (plan, constraint) = (stages.at(optim.steps), &mut progress.constraint);
         constraint.begin_stage(plan.kind, &self.layout, params);
@@ -308,7 +310,7 @@ impl<'j, 'a> SeedRun<'j, 'a> {
             &self.outside,
             if clipped { (config.training.clip / norm) as f32 } else { 1.0 },
         );
-        let lr = rate.at(optim.steps);
+        let lr = rate.at(optim.steps, plateaus);
         optim.step_rows(&self.layout, params, &self.gradient.values, self.gradient.rows(), lr);
         if let Some(projection) = plan.projection {
             stages.project(projection, constraint, &self.layout, params, optim, lr);
@@ -321,7 +323,7 @@ impl<'j, 'a> SeedRun<'j, 'a> {
         let progress = &mut self.state.progress;
         match plan.projection {
             Some(_) => progress.average.restart(&self.state.params),
-            None => progress.average.follow(&self.state.params),
+            None => progress.average.follow(&self.state.params, plateaus),
         }
         progress.first_loss.get_or_insert(loss);
         progress.loss += loss * rows as f64;
@@ -380,9 +382,14 @@ impl<'j, 'a> SeedRun<'j, 'a> {
                 self.state.choose();
             }
         }
+        let lr = rate.at(done.saturating_sub(1), self.state.plateaus());
         let progress = &mut self.state.progress;
         progress.epoch_seconds += lap(&mut self.clock);
         progress.epoch += 1;
+        if let Some(scores) = &validated {
+            let patience = self.job.config.training.plateau_epochs.unwrap_or(PLATEAU_EPOCHS);
+            progress.plateaus.observe(progress.epoch, scores.loss, patience);
+        }
         let classes = matches!(self.job.data.train.y, Labels::Class { .. });
         let report = EpochReport {
             seed: self.seed,
@@ -390,7 +397,7 @@ impl<'j, 'a> SeedRun<'j, 'a> {
             fold,
             epoch: progress.epoch,
             epochs,
-            lr: rate.at(done.saturating_sub(1)),
+            lr,
             train_loss,
             train_accuracy: classes.then(|| progress.correct as f64 / progress.rows.max(1) as f64),
             val_loss: validated.as_ref().map(|s| s.loss),
@@ -507,14 +514,10 @@ impl<'j, 'a> SeedRun<'j, 'a> {
     }
 }
 
-fn fresh(config: &Config, data: &Dataset, seed: u64) -> (Vec<f32>, Optim) {
-    let params = config.network(data).start(config.parameters.start, config.remembered_steps(data), seed);
-    let optim = Optim::new(
-        config.training.optimizer,
-        config.training.momentum,
-        config.training.weight_decay,
-        params.len(),
-    );
+fn fresh(job: &Job, seed: u64) -> (Vec<f32>, Optim) {
+    let params = job.start.of_seed(job.config, job.data, seed);
+    let training = &job.config.training;
+    let optim = Optim::new(training.optimizer, training.momentum, training.weight_decay, params.len());
     (params, optim)
 }
 

@@ -4,6 +4,7 @@
 //! student's is undone and its own applied, in one step. Its threshold, if it has one, is left
 //! out: that is a matter of decisions, not of probabilities.
 
+use super::fingerprint::Fingerprint;
 use super::teacher_error::TeacherError;
 use super::{Config, TrainError};
 use fastgrnn_core::batch::Batch;
@@ -46,7 +47,7 @@ impl Teacher {
             outputs: config.network(data).outputs,
             weight: config.training.teacher_weight.unwrap_or(TEACHER_WEIGHT) as f32,
             temperature: config.training.teacher_temperature.unwrap_or(TEACHER_TEMPERATURE) as f32,
-            batch: Batch::new(model.network.input()),
+            batch: model.network.empty_batch(),
             scores: Vec::new(),
             model,
             scorer,
@@ -78,15 +79,14 @@ impl Teacher {
 
     /// A short name for everything about the teacher that a training depends on.
     pub(super) fn fingerprint(&self) -> String {
-        let mut hash = 0xcbf2_9ce4_8422_2325u64;
-        let mut add = |v: u64| hash = (hash ^ v).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(29);
+        let mut fingerprint = Fingerprint::new();
         let normalizer = &self.model.normalizer;
         for values in [&self.model.params, &normalizer.mean, &normalizer.scale, &self.model.start_states()] {
-            add(values.len() as u64);
-            values.iter().for_each(|v| add(u64::from(v.to_bits())));
+            fingerprint.add(values.len() as u64);
+            fingerprint.add_floats(values);
         }
-        format!("{:?}", self.model.network).bytes().for_each(|b| add(u64::from(b)));
-        format!("{hash:016x}")
+        format!("{:?}", self.model.network).bytes().for_each(|b| fingerprint.add(u64::from(b)));
+        fingerprint.text()
     }
 
     /// Writes what the teacher says about a batch of the student, which `normalizer` has
@@ -94,8 +94,12 @@ impl Teacher {
     pub(super) fn advise(&mut self, batch: &mut Batch, normalizer: &Normalizer) -> Result<(), TrainError> {
         self.model.clear(&mut self.batch);
         for i in 0..batch.len() {
-            self.batch.push(batch.sequence(i));
-            change(normalizer, &self.model.normalizer, self.batch.sequence_mut(i), batch.dim());
+            if self.model.text.is_some() {
+                self.batch.push_tokens(batch.tokens(i));
+            } else {
+                self.batch.push(batch.sequence(i));
+                change(normalizer, &self.model.normalizer, self.batch.sequence_mut(i), batch.dim());
+            }
             // Random states of a teacher are keyed by the place in the batch: it is no training.
             self.model.push_initial(&mut self.batch, u64::MAX, i);
         }
@@ -137,8 +141,11 @@ fn opinions(loss: Loss, logits: &[f32], outputs: usize, rows: &mut Vec<f32>) {
 /// Whether the teacher fits; the index of its class for each class of the data.
 fn check(path: &Path, model: &Model, config: &Config, data: &Dataset) -> Result<Vec<usize>, TeacherError> {
     let (path, x) = (path.to_owned(), &data.train.x);
+    if model.text != data.text {
+        return Err(TeacherError::Text { path });
+    }
     let (found, expected) = (model.network.input(), x.dim());
-    if found != expected {
+    if found != expected && data.text.is_none() {
         return Err(TeacherError::Features { path, found, expected });
     }
     let names = match &data.train.y {

@@ -17,6 +17,15 @@ pub enum TeacherError {
         /// Features of the data.
         expected: usize,
     },
+    /// Another vocabulary or tokenizer, or texts for one of the two only.
+    #[error(
+        "the teacher {} does not read the same tokens; train a teacher on the same texts, with the same `vocabulary`, `min-count`, `tokens` and `lowercase`",
+        path.display()
+    )]
+    Text {
+        /// Its file.
+        path: PathBuf,
+    },
     /// Other classes.
     #[error(
         "the teacher {} knows {}, the data {}; train a teacher on the same classes",

@@ -1,7 +1,7 @@
 //! Recipes, their defaults, and what is refused.
 
 use crate::common::{classes, numbers, recipe};
-use fastgrnn::data::Dataset;
+use fastgrnn::data::{CrossValidation, Dataset};
 use fastgrnn::train::{
     AugmentSetting, Axes, Config, ConfigError, FormSetting, Optimizer, Rank, Recipe, Schedule,
 };
@@ -67,6 +67,7 @@ fn settings_that_nothing_would_read_are_refused() {
     use fastgrnn::cells::{CellKind, Nonlinearity};
     let data = classes(60, 2, 5);
     let fixed = Some("0.5".parse().unwrap());
+    let validated = || plain().with(|r| r.preparation.cv = Some(CrossValidation::Off));
     for (recipe, message) in [
         (plain().with(|r| r.parameters.alpha = fixed), "alpha = 0.5: a fastgrnn has no alpha"),
         (
@@ -93,6 +94,24 @@ fn settings_that_nothing_would_read_are_refused() {
                 r.training.optimizer = Some(Optimizer::Sgd);
             }),
             "momentum = 0.5: sgd has no momentum",
+        ),
+        (
+            plain().with(|r| r.training.plateau_epochs = Some(2)),
+            "plateau-epochs = 2: nothing depends on plateaus",
+        ),
+        (
+            validated().with(|r| {
+                r.training.optimizer = Some(Optimizer::Asgd);
+                r.training.plateau_factor = Some(0.25);
+            }),
+            "plateau-factor = 0.25: the learning rate does not depend on plateaus",
+        ),
+        (
+            validated().with(|r| {
+                r.training.optimizer = Some(Optimizer::Asgd);
+                r.training.ema = Some(0.9);
+            }),
+            "ema = 0.9: asgd has an average of its own",
         ),
     ] {
         let error = recipe.resolve(&data).unwrap_err();
@@ -270,6 +289,21 @@ fn values_out_of_range_are_named_with_their_key() {
             "label-smoothing = 1: it must be at least 0 and",
         ),
         (plain().with(|r| r.training.ema = Some(1.0)), "ema = 1: it must be at least 0 and below 1"),
+        (plain().with(|r| r.training.plateau_factor = Some(1.0)), "plateau-factor = 1: it must be above 0"),
+        (
+            plain().with(|r| {
+                r.training.schedule = Some(Schedule::Plateau);
+                r.preparation.val_split = Some(0.0);
+            }),
+            "schedule = plateau: plateaus need one validation part",
+        ),
+        (
+            plain().with(|r| {
+                r.training.optimizer = Some(Optimizer::Asgd);
+                r.preparation.cv = Some(CrossValidation::Folds(3));
+            }),
+            "optimizer = asgd: plateaus need one validation part",
+        ),
         (plain().with(|r| r.training.mixup = Some(-1.0)), "mixup = -1"),
         (
             plain().with(|r| {

@@ -4,8 +4,8 @@ use crate::common::{Stopper, classes, metrics, options, recipe, trained};
 use fastgrnn::data::CrossValidation;
 use fastgrnn::model::Model;
 use fastgrnn::train::{
-    ClassWeight, EpochReport, Observer, Progress, Recipe, Refit, SeedRecord, SequenceResults, Silent,
-    TrainError, run,
+    ClassWeight, EpochReport, Observer, Optimizer, Pass, Progress, Recipe, Refit, Schedule, SeedRecord,
+    SequenceResults, Silent, TrainError, run,
 };
 use std::path::Path;
 
@@ -101,6 +101,49 @@ fn sampled() -> Recipe {
 #[test]
 fn stopping_a_sampled_run_and_resuming_changes_nothing() {
     stop_and_resume(sampled());
+}
+
+/// A learning rate and an average that depend on validation, also in the refit.
+fn with_plateaus() -> Recipe {
+    staged().with(|r| {
+        r.training.optimizer = Some(Optimizer::Asgd);
+        r.training.lr = Some(2.0);
+        r.training.schedule = Some(Schedule::Plateau);
+        r.training.plateau_epochs = Some(1);
+        r.training.plateau_factor = Some(0.25);
+        r.training.refit = Some(Refit::Full);
+    })
+}
+
+#[test]
+fn stopping_a_run_with_plateaus_and_resuming_changes_nothing() {
+    stop_and_resume(with_plateaus());
+}
+
+#[test]
+fn the_learning_rate_falls_at_plateaus_and_the_refit_repeats_its_falls() {
+    let (data, folder) = (classes(80, 2, 8), tempfile::tempdir().unwrap());
+    let recipe = with_plateaus().with(|r| {
+        r.training.warmup = Some(0.0);
+        r.training.epochs = Some(20);
+        r.training.seeds = Some(1);
+    });
+    trained(&recipe, &data, folder.path());
+    let history = metrics(folder.path());
+    let of = |pass| history.iter().filter(move |r| r.pass == pass);
+    let losses: Vec<f64> = of(Pass::Choose).map(|r| r.val_loss.unwrap()).collect();
+    let rates = |pass| of(pass).map(|r| r.lr).collect::<Vec<f64>>();
+    let (mut lowest, mut lr, mut expected) = (f64::INFINITY, 2.0, Vec::new());
+    for loss in losses {
+        expected.push(lr);
+        if loss >= lowest {
+            lr *= 0.25;
+        }
+        lowest = lowest.min(loss);
+    }
+    assert!(expected.iter().any(|&lr| lr < 2.0), "a learning rate of 2 meets a plateau");
+    assert_eq!(rates(Pass::Choose), expected);
+    assert_eq!(rates(Pass::Refit), expected);
 }
 
 #[test]

@@ -8,8 +8,8 @@ use crate::common::{Stopper, classes, metrics, numbers, options, recipe, trained
 use fastgrnn::data::{Dataset, Labels};
 use fastgrnn::model::Model;
 use fastgrnn::train::{
-    ClassWeight, ConfigError, EpochReport, Observer, Optimizer, Pass, Recipe, Refit, SeedResult, Silent,
-    TrainError, run,
+    Choice, ClassWeight, ConfigError, EpochReport, Observer, Optimizer, Pass, Recipe, Refit, SeedResult,
+    Silent, TrainError, run,
 };
 use std::path::Path;
 
@@ -112,7 +112,7 @@ fn a_positive_class_gets_the_threshold_that_validation_prefers_and_files_keep_it
 #[test]
 fn every_optimizer_lowers_the_loss() {
     let data = classes(80, 3, 8);
-    for optimizer in [Optimizer::Sgd, Optimizer::Nesterov, Optimizer::Adam, Optimizer::AdamW] {
+    for optimizer in Optimizer::all() {
         let folder = tempfile::tempdir().unwrap();
         let recipe = recipe().with(|r| {
             r.training.optimizer = Some(optimizer);

@@ -93,28 +93,37 @@ fn a_language_model_is_the_same_on_any_number_of_threads_and_after_any_stop() {
     }
 }
 
-#[test]
-fn texts_are_classified_and_the_model_file_reads_new_ones() {
+/// Sentences with a good or a bad word in each.
+fn opinions(request: impl FnOnce(&mut Request)) -> Dataset {
     let rows: String = (0..120)
         .map(|i| {
             let (word, label) = [("lovely", "good"), ("awful", "bad")][i % 2];
             format!("the {} was {word} and number {i},{label}\n", ["food", "room", "staff"][i % 3])
         })
         .collect();
-    let mut request = Request::default().with_data(|data| {
+    let mut given = Request::default().with_data(|data| {
         data.label_col = Some("label".into());
         data.test_split = Some(0.2);
     });
-    request.text.text_col = Some("text".into());
-    let data = load_bytes("reviews.csv", format!("text,label\n{rows}").as_bytes(), &request).unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    let recipe = Recipe::default().with(|r| {
-        r.source.dataset = Some("reviews.csv".into());
+    given.text.text_col = Some("text".into());
+    request(&mut given);
+    load_bytes("opinions.csv", format!("text,label\n{rows}").as_bytes(), &given).unwrap()
+}
+
+fn opinion_recipe() -> Recipe {
+    Recipe::default().with(|r| {
+        r.source.dataset = Some("opinions.csv".into());
         r.preparation.val_split = Some(0.2);
         r.network.hidden = Some(8);
         r.training.epochs = Some(40);
         r.training.lr = Some(0.02);
-    });
+    })
+}
+
+#[test]
+fn texts_are_classified_and_the_model_file_reads_new_ones() {
+    let (data, folder) = (opinions(|_| ()), tempfile::tempdir().unwrap());
+    let recipe = opinion_recipe();
     let config = recipe.resolve(&data).unwrap();
     let summary = run(&config, &data, &options(folder.path()), &mut Silent).unwrap().summary;
     assert_eq!(summary.test.unwrap().accuracy, Some(1.0));
@@ -125,6 +134,67 @@ fn texts_are_classified_and_the_model_file_reads_new_ones() {
         let predictions = model.predict(&input.x, 1).unwrap();
         assert_eq!(model.labels()[predictions.classes[0] as usize], expected, "{text}");
     }
+}
+
+#[test]
+fn a_teacher_of_texts_must_read_the_same_tokens() {
+    let (data, folder) = (opinions(|_| ()), tempfile::tempdir().unwrap());
+    let config = opinion_recipe().resolve(&data).unwrap();
+    let teacher = run(&config, &data, &options(folder.path()), &mut Silent).unwrap().summary.model;
+    let taught = |data: &Dataset| {
+        let folder = tempfile::tempdir().unwrap();
+        let recipe = opinion_recipe().with(|r| {
+            r.network.hidden = Some(4);
+            r.training.teacher = Some(teacher.clone());
+            r.training.teacher_weight = Some(1.0);
+        });
+        run(&recipe.resolve(data).unwrap(), data, &options(folder.path()), &mut Silent)
+    };
+    // The labels do not count: all is learnt from the teacher.
+    assert_eq!(taught(&data).unwrap().summary.test.unwrap().accuracy, Some(1.0));
+    let fewer = opinions(|request| request.text.vocabulary = 50);
+    let numbers = crate::common::classes(60, 2, 8);
+    for other in [&fewer, &numbers] {
+        let error = taught(other).map(|_| ()).unwrap_err().to_string();
+        assert!(error.contains("does not read the same tokens"), "{error}");
+    }
+}
+
+#[test]
+fn tokens_start_from_the_vectors_of_a_file() {
+    let (data, folder) = (data(), tempfile::tempdir().unwrap());
+    let file = folder.path().join("vectors.txt");
+    let row = |word: &str, value: f32| format!("{word}{}\n", format!(" {value}").repeat(12));
+    std::fs::write(&file, row("cat", 0.25) + &row("horse", 9.0) + &row("<eos>", -0.5)).unwrap();
+    let start = |recipe: Recipe, name: &str| {
+        // A learning rate of almost nothing, so that the start can be seen.
+        let recipe = recipe.with(|r| {
+            r.training.epochs = Some(1);
+            r.training.lr = Some(1e-30);
+            r.parameters.word_vectors = Some(file.clone());
+        });
+        let out = folder.path().join(name);
+        run(&recipe.resolve(&data).unwrap(), &data, &options(&out), &mut Silent)
+            .map(|outcome| Model::load(&outcome.summary.model).unwrap())
+    };
+    let model = start(recipe(), "fits").unwrap();
+    let table = model.params[model.network.layout().view("embedding.w").unwrap().range()].to_vec();
+    let vector = |word: &str| {
+        let token = data.text.as_ref().unwrap().vocabulary.get(word).unwrap() as usize;
+        table[token * 12..][..12].to_vec()
+    };
+    assert_eq!((vector("cat"), vector("<eos>")), (vec![0.25; 12], vec![-0.5; 12]));
+    assert!(vector("dog").iter().any(|&v| v != vector("dog")[0]), "others start at random");
+    let error = start(recipe().with(|r| r.network.hidden = Some(8)), "narrow").unwrap_err().to_string();
+    assert!(error.contains("have 12 numbers each, the embedding has 8; use `embedding = 12`"), "{error}");
+    std::fs::write(&file, row("cat", 0.25) + "dog 1 2\n").unwrap();
+    let error = start(recipe(), "damaged").unwrap_err().to_string();
+    assert!(error.contains("vectors.txt: line 2 has 3 fields; a word and 12 numbers"), "{error}");
+    let absent = recipe().with(|r| r.parameters.word_vectors = Some("absent.txt".into()));
+    assert!(absent.clone().resolve(&crate::common::classes(60, 2, 8)).is_err(), "no texts");
+    let absent = absent.resolve(&data).unwrap();
+    let error = run(&absent, &data, &options(&folder.path().join("absent")), &mut Silent).unwrap_err();
+    assert!(error.to_string().contains("absent.txt"), "{error}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::error::out_of_range;
 use super::{Config, ConfigError};
-use crate::train::{FormSetting, Optimizer, Rank, Refit, ScalarSetting};
+use crate::train::{FormSetting, Optimizer, Rank, Refit, ScalarSetting, Schedule};
 use fastgrnn_core::cells::{CELLS, Declaration, Scalar};
 use fastgrnn_core::net::{InitialState, Loss, MAX_SIZE};
 use fastgrnn_core::settings::{MAX_COUNT, Setting};
@@ -191,6 +191,7 @@ impl Config {
             let expected = "early stopping needs a validation part; set `val-split` above 0";
             return Err(out_of_range("patience", self.training.patience, expected));
         }
+        self.check_plateaus()?;
         let has_folds = self.preparation.cv.is_on();
         if self.preparation.val_split == 0.0 && self.training.refit != Refit::None && !has_folds {
             let expected = "a refit needs validation first; set `val-split` above 0, or `cv`";
@@ -209,6 +210,40 @@ impl Config {
         Ok(())
     }
 
+    /// Refuses plateaus without a validation part that shows them, and settings about plateaus that
+    /// nothing uses.
+    fn check_plateaus(&self) -> Result<(), ConfigError> {
+        let training = &self.training;
+        let (optimizer, schedule) = (training.optimizer, training.schedule);
+        let is_plateau = schedule == Schedule::Plateau;
+        let is_averaged = optimizer == Optimizer::Asgd;
+        if self.preparation.cv.is_on() || self.preparation.val_split == 0.0 {
+            let expected = "plateaus need one validation part; use `cv = off` and a `val-split` above 0";
+            if is_plateau {
+                return Err(out_of_range("schedule", schedule, expected));
+            }
+            if is_averaged {
+                return Err(out_of_range("optimizer", optimizer, expected));
+            }
+        }
+        let unused = |key, value: String, why: &str, instead: &str| {
+            Err(ConfigError::Unused { key, value, why: why.into(), instead: instead.into() })
+        };
+        if let (Some(epochs), false) = (training.plateau_epochs, is_plateau || is_averaged) {
+            let instead = "`schedule = plateau` or `optimizer = asgd`";
+            return unused("plateau-epochs", epochs.to_string(), "nothing depends on plateaus", instead);
+        }
+        if let (Some(factor), false) = (training.plateau_factor, is_plateau) {
+            let why = "the learning rate does not depend on plateaus";
+            return unused("plateau-factor", factor.to_string(), why, "`schedule = plateau`");
+        }
+        if let (Some(decay), true) = (training.ema.filter(|&decay| decay > 0.0), is_averaged) {
+            let why = "asgd has an average of its own";
+            return unused("ema", decay.to_string(), why, "`optimizer = sgd`");
+        }
+        Ok(())
+    }
+
     /// Refuses settings about texts, language models and layers where there are none.
     pub(super) fn check_text_keys(&self, data: &Dataset) -> Result<(), ConfigError> {
         let (network, training, text) = (&self.network, &self.training, &self.text);
@@ -221,6 +256,7 @@ impl Config {
         let given = [
             ("embedding", number(network.embedding), no_text),
             ("embedding-dropout", share(training.embedding_dropout), no_text),
+            ("word-vectors", self.parameters.word_vectors.as_ref().map(|p| p.display().to_string()), no_text),
             ("tokens", text.tokens.map(|v| v.to_string()), no_text),
             ("lowercase", choice(text.lowercase), no_text),
             ("tied", choice(network.tied), no_language),
@@ -286,8 +322,9 @@ impl Config {
             let why = "a float model reads the data's own units".into();
             return unused("input-lsb", lsb.text(), why, "`quantize`".into());
         }
-        if self.training.optimizer == Optimizer::Sgd && self.training.momentum != MOMENTUM {
-            let why = "sgd has no momentum".into();
+        let optimizer = self.training.optimizer;
+        if matches!(optimizer, Optimizer::Sgd | Optimizer::Asgd) && self.training.momentum != MOMENTUM {
+            let why = format!("{optimizer} has no momentum");
             return unused(
                 "momentum",
                 self.training.momentum.to_string(),

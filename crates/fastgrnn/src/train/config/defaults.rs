@@ -241,8 +241,8 @@ impl Config {
         self.training.decay_every = match (schedule, given.training.decay_every) {
             (Schedule::Step, every) => Some(every.unwrap_or(epochs * 2.0 / 3.0)),
             (Schedule::Halving, every) => Some(every.unwrap_or(epochs / 4.0)),
-            (Schedule::Constant | Schedule::Cosine, None) => None,
-            (Schedule::Constant | Schedule::Cosine, Some(every)) => {
+            (Schedule::Constant | Schedule::Plateau | Schedule::Cosine, None) => None,
+            (Schedule::Constant | Schedule::Plateau | Schedule::Cosine, Some(every)) => {
                 return Err(ConfigError::Unused {
                     key: "decay-every",
                     value: every.to_string(),
@@ -317,7 +317,7 @@ fn language_epochs(network: &Network, tokens: usize) -> usize {
 
 fn default_lr(optimizer: Option<Optimizer>, cell: Option<CellKind>) -> f64 {
     match (optimizer, cell) {
-        (Some(Optimizer::Sgd), _) => 0.1,
+        (Some(Optimizer::Sgd | Optimizer::Asgd), _) => 0.1,
         (Some(Optimizer::Nesterov), _) => 0.05,
         (_, Some(CellKind::Rnn)) => 1e-3,
         _ => 3e-3,

@@ -13,13 +13,14 @@ mod stages;
 pub use error::ConfigError;
 
 use super::Config;
+use super::average::Rule;
 use fastgrnn_core::cells::{Cell, Scalars};
 use fastgrnn_core::metrics::Metric;
 use fastgrnn_core::net::{Embedding, Loss, Network, Readout};
 use fastgrnn_core::regularize::{Dropout, Regularization};
 use fastgrnn_data::data::{Augment, CrossValidation, DataError, Dataset, Finding, Labels, SplitBy, doctor};
 use fastgrnn_data::features::Kind;
-use fastgrnn_model::settings::{ClassWeight, SEQUENCE_LENGTH, TrainingConfig};
+use fastgrnn_model::settings::{ClassWeight, Optimizer, SEQUENCE_LENGTH, TrainingConfig};
 
 /// Tokens that a language model remembers about at first.
 const REMEMBERED_TOKENS: usize = 10;
@@ -88,6 +89,15 @@ impl Config {
     pub(in crate::train) fn remembered_steps(&self, data: &Dataset) -> usize {
         let steps = self.training_steps(data);
         if data.train.y == Labels::Next { steps.min(REMEMBERED_TOKENS) } else { steps }
+    }
+
+    /// How parameters are averaged.
+    pub(in crate::train) fn average(&self) -> Rule {
+        match (self.training.optimizer, self.training.ema) {
+            (Optimizer::Asgd, _) => Rule::SincePlateau,
+            (_, Some(decay)) if decay > 0.0 => Rule::Moving { decay: decay as f32 },
+            _ => Rule::None,
+        }
     }
 
     /// Penalties and dropout of the training step whose draws have this seed.
