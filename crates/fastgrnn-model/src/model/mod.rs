@@ -25,6 +25,7 @@ mod predict;
 mod scorer;
 mod size;
 mod threshold;
+mod token_loss;
 mod usage;
 
 pub use decision::{Cut, Decision, best_cut, threshold};

@@ -1,5 +1,6 @@
 //! From sequences to the network's raw scores, in batches that are reused.
 
+use super::token_loss::TokenScorer;
 use super::{Model, ModelError, Task};
 use fastgrnn_core::batch::{Batch, Targets};
 use fastgrnn_core::net::{InitialState, Network, NetworkError};
@@ -9,8 +10,6 @@ use fastgrnn_engine::engine::Engine;
 
 /// Sequences scored at a time.
 const BATCH: usize = 256;
-/// Steps of a text that are read at a time.
-const READ_AT_ONCE: usize = 1024;
 /// Stands for the epoch where there is none.
 const NO_EPOCH: u64 = u64::MAX;
 
@@ -75,7 +74,7 @@ pub struct Scorer {
     /// The engine; training uses the same one.
     pub engine: Engine,
     batch: Batch,
-    inputs: Vec<u32>,
+    tokens: TokenScorer,
     scores: Vec<f32>,
 }
 
@@ -83,7 +82,7 @@ impl Scorer {
     /// A scorer for `network` on this many threads.
     pub fn new(network: &Network, threads: usize) -> Result<Self, NetworkError> {
         let engine = Engine::new(network, threads.max(1))?;
-        Ok(Self { engine, batch: network.empty_batch(), inputs: Vec::new(), scores: Vec::new() })
+        Ok(Self { engine, batch: network.empty_batch(), tokens: TokenScorer::default(), scores: Vec::new() })
     }
 
     /// The mean loss of a token, and the number of tokens, of the texts at `indices`: each is read from its
@@ -96,27 +95,10 @@ impl Scorer {
         x: &Sequences,
         indices: &[u32],
     ) -> Result<(f64, usize), ModelError> {
-        let end = model.end_of_line();
         let (mut sum, mut count) = (0.0, 0);
-        let mut states = Vec::new();
-        for &i in indices {
-            let tokens = x.tokens(i as usize);
-            states.clear();
-            for first in (0..tokens.len()).step_by(READ_AT_ONCE) {
-                let targets = &tokens[first..tokens.len().min(first + READ_AT_ONCE)];
-                let before = if first == 0 { end } else { tokens[first - 1] };
-                model.clear(&mut self.batch);
-                self.inputs.clear();
-                self.inputs.push(before);
-                self.inputs.extend_from_slice(&targets[..targets.len() - 1]);
-                self.batch.push_tokens(&self.inputs);
-                self.batch.targets = Targets::Class(targets.to_vec());
-                self.batch.carried.clone_from(&states);
-                let step = self.engine.evaluate(params, &self.batch, model.loss)?;
-                self.engine.states(&mut states);
-                sum += step.loss * targets.len() as f64;
-                count += targets.len();
-            }
+        for tokens in indices.iter().map(|&i| x.tokens(i as usize)) {
+            sum += self.tokens.loss(&mut self.engine, &mut self.batch, (model, params), tokens)?;
+            count += tokens.len();
         }
         Ok((sum / count.max(1) as f64, count))
     }

@@ -34,6 +34,8 @@ pub(super) struct Trained {
 /// What was written, and how good it is.
 pub(super) struct Delivery {
     pub model: PathBuf,
+    /// On the text it was trained on, of a language model: of the float weights.
+    pub train: Option<Evaluation>,
     pub val: Option<Evaluation>,
     pub test: Option<Evaluation>,
     /// Single sequences of the test set or, without one, of the validation part.
@@ -107,6 +109,9 @@ impl Job<'_> {
         let (val, offset) = self.threshold(&judged, result)?;
         let model = lowered(&result.model, offset);
         let float = test.as_ref().map(|(test, all)| self.evaluate(&model, test, all)).transpose()?;
+        let is_language = data.train.y == Labels::Next;
+        let train = is_language.then(|| self.evaluate(&model, &data.train, &result.indices)).transpose()?;
+        let train = train.map(|(evaluation, _)| evaluation);
         let tested = |predictions: Option<&Predictions>| {
             let (test, all) = test.as_ref()?;
             Some(SequenceResults::new(JudgedPart::Test, &test.y, all, predictions?))
@@ -116,7 +121,7 @@ impl Job<'_> {
             let (test, predictions) = float.unzip();
             let (val, validated) = apart(val);
             let sequences = tested(predictions.as_ref()).or(validated);
-            return Ok(Delivery { model: path, val, test, sequences, quantized: None });
+            return Ok(Delivery { model: path, train, val, test, sequences, quantized: None });
         }
         let model_float = folder.join(FLOAT_MODEL_FILE);
         model.save(&model_float)?;
@@ -131,7 +136,7 @@ impl Job<'_> {
         integer.save(&path)?;
         let bytes = integer.image().len();
         let quantized = Some(Quantized { model_float, test_float, agreement, bytes });
-        Ok(Delivery { model: path, val, test: found, sequences, quantized })
+        Ok(Delivery { model: path, train, val, test: found, sequences, quantized })
     }
 
     /// The validation scores at the best threshold, and the offset which that threshold is for the

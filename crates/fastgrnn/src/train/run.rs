@@ -251,6 +251,7 @@ fn summarize(
     let model_float = best.model_float.as_ref().map(|from| copy(from, FLOAT_MODEL_FILE)).transpose()?;
     let collect =
         |of: fn(&SeedResult) -> Option<Scores>| -> Option<Vec<Scores>> { seeds.iter().map(of).collect() };
+    let train = collect(|s| s.train.clone()).and_then(|all| Scores::mean_and_deviation(&all));
     let val = collect(|s| s.val.clone()).and_then(|all| Scores::mean_and_deviation(&all));
     let test = collect(|s| s.test.clone()).and_then(|all| Scores::mean_and_deviation(&all));
     let (val, val_sd) = val.map_or((None, None), |(mean, sd)| (Some(mean), sd));
@@ -271,6 +272,7 @@ fn summarize(
         },
         epochs: config.training.epochs,
         seconds: seeds.iter().map(|s| s.seconds).sum(),
+        train: train.map(|(mean, _)| mean),
         val,
         val_sd,
         cv: best.cv.clone(),

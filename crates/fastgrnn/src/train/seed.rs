@@ -494,6 +494,7 @@ impl<'j, 'a> SeedRun<'j, 'a> {
                 epochs,
                 best_epoch,
                 seconds: progress.seconds,
+                train: scores(&delivery.train),
                 val: scores(&delivery.val),
                 cv,
                 test: scores(&delivery.test),

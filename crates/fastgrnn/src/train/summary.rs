@@ -41,6 +41,9 @@ pub struct SeedResult {
     pub best_epoch: usize,
     /// Seconds of training and evaluation, over all interruptions.
     pub seconds: f64,
+    /// The float weights on the text they were trained on, of a language model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub train: Option<Scores>,
     /// On the validation part, at the chosen epoch; always of the training that did not see it. With
     /// cross-validation on all training sequences, each by the network of its fold.
     pub val: Option<Scores>,
@@ -120,6 +123,9 @@ pub struct Summary {
     pub epochs: usize,
     /// Seconds over all seeds.
     pub seconds: f64,
+    /// Means over the seeds on the text they were trained on, of language models: of the float weights.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub train: Option<Scores>,
     /// Means over the seeds on the validation part, which they share.
     pub val: Option<Scores>,
     /// Sample deviations over the seeds on the validation part; null for a single seed.

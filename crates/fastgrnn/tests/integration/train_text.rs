@@ -59,6 +59,10 @@ fn a_language_model_learns_a_grammar_and_its_file_scores_the_same() {
     assert!(test.perplexity.unwrap() < 1.4, "{test:?}");
     assert_eq!((test.tokens, test.vocabulary, test.unknown_rate), (Some(40 * 5), Some(10), Some(0.0)));
     assert!((test.loss.exp() - test.perplexity.unwrap()).abs() < 1e-9);
+    // 324 of the 360 lines that are not for testing.
+    let train = summary.train.unwrap();
+    assert_eq!(train.tokens, Some(324 * 5));
+    assert!(train.perplexity.unwrap() < 1.4, "{train:?}");
     let model = Model::load(&summary.model).unwrap();
     assert_eq!(model.task, Task::NextToken);
     assert!(model.network.is_tied());
