@@ -1,6 +1,8 @@
 """Writes the PyTorch reference vectors that the tests of crates/fastgrnn-engine read.
 
-    python scripts/torch_vectors.py crates/fastgrnn-engine/tests/vectors/torch.json
+    python scripts/torch_vectors.py crates/fastgrnn-engine/tests/vectors
+
+It writes torch.json, and language.json with the perplexity of language models on a text.
 
 Needs torch. RNN, GRU and LSTM are torch.nn's own modules on packed sequences; FastRNN, FastGRNN,
 FastRNN-vector, UGRNN and minGRU are written out below from their equations and differentiated by autograd.
@@ -10,6 +12,7 @@ file and exact in float32. `params` and `gradient` follow the flat layout of the
 """
 
 import json
+import pathlib
 import sys
 
 import torch
@@ -17,6 +20,7 @@ from torch import nn
 
 torch.set_default_dtype(torch.float64)
 D, H, OUTPUTS, LENGTHS = 2, 3, 2, [4, 1, 3]
+VOCABULARY, TOKENS = 6, 25
 NONLINEARITY = {
     "tanh": torch.tanh,
     "sigmoid": torch.sigmoid,
@@ -109,6 +113,7 @@ def run_by_hand(cells, params, x, initial):
 def run_nn(cells, params, x, initial):
     """The same by nn.RNN, nn.GRU or nn.LSTM over one packed batch."""
     kind, layers = cells[0]["kind"], len(cells)
+    D = cells[0]["input"]
     if kind == "rnn":
         module = nn.RNN(D, H, layers, nonlinearity=cells[0]["update"])
     else:
@@ -175,6 +180,42 @@ def case(name, seed, kind, *, layers=1, forms=("full", "full"), gate="sigmoid", 
     }
 
 
+def language_case(name, seed, kind, *, layers=1, tied=False):
+    """A language model on a text: token 0 comes before it, and every token is predicted."""
+    generator = torch.Generator().manual_seed(seed)
+    width = H if tied else D
+    cells = [
+        {"kind": kind, "input": width if layer == 0 else H, "hidden": H, "form_w": "full", "form_u": "full",
+         "gate": "sigmoid", "update": "tanh"}
+        for layer in range(layers)
+    ]
+    params = [
+        {key: draw(generator, *shape).requires_grad_() for key, shape in declare(cell)} for cell in cells
+    ]
+    head_w = draw(generator, VOCABULARY, H).requires_grad_()
+    head_b = draw(generator, VOCABULARY).requires_grad_()
+    embedding = draw(generator, VOCABULARY, width).requires_grad_()
+    text = torch.randint(VOCABULARY, (TOKENS,), generator=generator)
+    inputs = torch.cat([torch.zeros(1, dtype=torch.long), text[:-1]])
+    x = [nn.functional.embedding(inputs, embedding)]
+    initial = [torch.zeros(1, H) for _ in cells]
+    run = run_nn if kind in ("rnn", "gru", "lstm") else run_by_hand
+    scores = nn.functional.linear(run(cells, params, x, initial)[0], embedding if tied else head_w, head_b)
+    loss = nn.functional.cross_entropy(scores, text)
+    loss.backward()
+    head = [head_b] if tied else [head_w, head_b]
+    flat = [tensor for p in params for tensor in p.values()] + head + [embedding]
+    return {
+        "name": name,
+        "network": {"layers": cells, "outputs": VOCABULARY, "readout": "every",
+                    "embedding": {"vocabulary": VOCABULARY, "tied": tied}},
+        "params": [v for tensor in flat for v in tensor.detach().flatten().tolist()],
+        "text": text.tolist(),
+        "perplexity": loss.exp().item(),
+        "gradient": [v for tensor in flat for v in tensor.grad.flatten().tolist()],
+    }
+
+
 CASES = [
     case("nn.RNN, tanh, two layers", 1, "rnn", layers=2),
     case("nn.RNN, relu", 2, "rnn", update="relu", readout="every"),
@@ -202,5 +243,14 @@ CASES = [
     case("minGRU, low-rank, tanh", 22, "mingru", forms=(1, "none"), readout="every", with_initial=True),
 ]
 
-with open(sys.argv[1], "w") as file:
-    file.write("[\n" + ",\n".join(json.dumps(c, separators=(",", ":")) for c in CASES) + "\n]\n")
+LANGUAGE_CASES = [
+    language_case("FastGRNN, tied", 31, "fastgrnn", tied=True),
+    language_case("FastGRNN, two layers", 32, "fastgrnn", layers=2),
+    language_case("FastRNN, tied, two layers", 33, "fastrnn", layers=2, tied=True),
+    language_case("nn.GRU", 34, "gru"),
+    language_case("nn.LSTM, tied, two layers", 35, "lstm", layers=2, tied=True),
+]
+
+for file_name, cases in (("torch.json", CASES), ("language.json", LANGUAGE_CASES)):
+    with open(pathlib.Path(sys.argv[1]) / file_name, "w") as file:
+        file.write("[\n" + ",\n".join(json.dumps(c, separators=(",", ":")) for c in cases) + "\n]\n")

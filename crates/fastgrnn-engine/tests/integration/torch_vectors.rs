@@ -71,3 +71,59 @@ fn the_engine_equals_pytorch() {
         case.check("engine", &widen(&scores), step.loss, &widen(&gradient.values), 1e-4);
     }
 }
+
+/// A language model and its perplexity on a text.
+#[derive(Deserialize)]
+struct LanguageCase {
+    name: String,
+    network: Network,
+    params: Vec<f32>,
+    text: Vec<u32>,
+    perplexity: f64,
+    gradient: Vec<f64>,
+}
+
+impl LanguageCase {
+    /// The tokens of `range` are predicted.
+    fn batch(&self, range: std::ops::Range<usize>) -> Batch {
+        let inputs: Vec<u32> = std::iter::once(0).chain(self.text.iter().copied()).collect();
+        let mut batch = Batch::of_tokens();
+        batch.push_tokens(&inputs[range.clone()]);
+        batch.targets = Targets::Class(self.text[range].to_vec());
+        batch
+    }
+
+    fn check(&self, who: &str, perplexity: f64, gradient: &[f64], tolerance: f64) {
+        let error = relative_error(&[perplexity], &[self.perplexity], 1e-3);
+        assert!(error < tolerance, "{}: the perplexity of the {who} is off by {error:e}", self.name);
+        for view in self.network.layout().views() {
+            let error = relative_error(&gradient[view.range()], &self.gradient[view.range()], 1e-3);
+            assert!(error < tolerance, "{}: {} of the {who} is off by {error:e}", self.name, view.name);
+        }
+    }
+}
+
+#[test]
+fn the_perplexity_of_a_language_model_equals_pytorch() {
+    let cases: Vec<LanguageCase> = serde_json::from_str(include_str!("../vectors/language.json")).unwrap();
+    let loss = Loss::SoftmaxCrossEntropy;
+    for case in cases {
+        case.network.check().unwrap();
+        let len = case.text.len();
+        let whole = case.batch(0..len);
+        let (mean, gradient) = reference::gradient(&case.network, &widen(&case.params), &whole, loss);
+        case.check("reference", mean.exp(), &gradient, 1e-9);
+        let mut engine = Engine::new(&case.network, 2).unwrap();
+        let mut gradient = Gradient::new(&case.network);
+        let step = engine.gradient(&case.params, &whole, loss, &mut gradient).unwrap();
+        case.check("engine", step.loss.exp(), &widen(&gradient.values), 1e-4);
+        // In two parts, with the state carried from one to the other.
+        let first = engine.evaluate(&case.params, &case.batch(0..10), loss).unwrap();
+        let mut second = case.batch(10..len);
+        engine.states(&mut second.carried);
+        let second = engine.evaluate(&case.params, &second, loss).unwrap();
+        let mean = (first.loss * 10.0 + second.loss * (len - 10) as f64) / len as f64;
+        let error = relative_error(&[mean.exp()], &[case.perplexity], 1e-3);
+        assert!(error < 1e-5, "{}: with a carried state the perplexity is off by {error:e}", case.name);
+    }
+}

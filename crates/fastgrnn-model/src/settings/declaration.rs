@@ -141,12 +141,12 @@ settings! {
         /// Passes over the training data
         epochs: usize = derived("about 8,000 optimiser steps, 30 to 200 epochs; more for few sequences, fewer if two cores would need more than ten minutes"), value("N"), range(1..=MAX_COUNT);
         /// Sequences in an optimiser step
-        batch: usize = derived("100, at most a quarter of the training data"), value("N"), range(1..=MAX_COUNT);
+        batch: usize = derived("100, at most a quarter of the training data; 4 for language models"), value("N"), range(1..=MAX_COUNT);
         /// Learning rate
-        lr: f64 = derived("0.003 for adam and adamw (0.001 with the cell rnn), 0.05 for nesterov, 0.1 for sgd and asgd"), value("X"),
+        lr: f64 = derived("0.003 for adam and adamw (0.005 for language models, 0.001 with the cell rnn), 0.05 for nesterov, 0.1 for sgd and asgd"), value("X"),
             range(holds(|v: &f64| *v as f32 > 0.0 && (*v as f32).is_finite(), "a number above 0 that an f32 can hold"));
         /// Optimiser
-        optimizer: Optimizer = constant(Optimizer::Adam);
+        optimizer: Optimizer = derived("adam, or adamw for language models");
         /// How the learning rate falls during the run
         schedule: Schedule = constant(Schedule::Cosine);
         /// Epochs between two reductions of the learning rate, for the schedules step and halving
@@ -160,27 +160,27 @@ settings! {
         /// Momentum of nesterov, first moment of adam
         momentum: f64 = constant(MOMENTUM), value("X"), range(0.0..1.0);
         /// Weight decay of the matrices; biases have none
-        weight_decay: f64 = constant(1e-4), value("X"), range(is_not_negative());
+        weight_decay: f64 = derived("0.0001, or 0.01 for language models"), value("X"), range(is_not_negative());
         /// Time steps of a text that a language model learns from at a time; the state is carried on to the next ones
         sequence_length: usize = assumed(SEQUENCE_LENGTH), value("STEPS"), range(1..=MAX_COUNT);
         /// Share of the tokens whose vectors are set to zero in a training step
         embedding_dropout: f64 = assumed(0.0), value("SHARE"), range(0.0..1.0);
         /// Share of the features, or of the entries of the vectors of tokens, that are set to zero
-        input_dropout: f64 = assumed(0.0), value("SHARE"), range(0.0..1.0);
+        input_dropout: f64 = optional("0; for language models 0.5 below 400,000 tokens, else 0.2"), value("SHARE"), range(0.0..1.0);
         /// Share of the states that are set to zero on the way to the next layer
         layer_dropout: f64 = assumed(0.0), value("SHARE"), range(0.0..1.0);
         /// Share of the states that are set to zero on the way to the head
-        output_dropout: f64 = assumed(0.0), value("SHARE"), range(0.0..1.0);
+        output_dropout: f64 = optional("0; for language models 0.5 below 400,000 tokens, else 0.3"), value("SHARE"), range(0.0..1.0);
         /// Drop the same entries at all time steps of a sequence, instead of others at each
         variational: bool = assumed(true);
         /// Share of the entries of the recurrent matrix U, or of its factors, that are set to zero in a training step
-        weight_drop: f64 = assumed(0.0), value("SHARE"), range(0.0..1.0);
+        weight_drop: f64 = optional("0, or 0.1 for language models"), value("SHARE"), range(0.0..1.0);
         /// Penalty on large states: factor of the mean square of the states that the head reads
-        activation_penalty: f64 = assumed(0.0), value("X"), range(is_not_negative());
+        activation_penalty: f64 = optional("0, or 2 for language models"), value("X"), range(is_not_negative());
         /// Penalty on changing states: factor of the mean square of the changes of the last layer's state from step to step
-        temporal_penalty: f64 = assumed(0.0), value("X"), range(is_not_negative());
+        temporal_penalty: f64 = optional("0, or 1 for language models"), value("X"), range(is_not_negative());
         /// Largest norm of a gradient; 0 for no limit
-        clip: f64 = constant(1.0), value("X"), range(is_not_negative());
+        clip: f64 = derived("1, or 0.25 for language models"), value("X"), range(is_not_negative());
         /// Loss
         loss: Loss = derived("softmax-cross-entropy for classes, squared-error for numbers");
         /// Also apply the loss at N earlier time steps (predictions still use the last one)

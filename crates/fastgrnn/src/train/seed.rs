@@ -464,7 +464,7 @@ impl<'j, 'a> SeedRun<'j, 'a> {
             epoch: self.state.progress.epoch + 1,
             batch,
             what,
-            try_lr: smaller_lr(config.training.lr, config.default_lr()),
+            try_lr: smaller_lr(config.training.lr, config.default_lr(self.job.data)),
             clipped: config.training.clip > 0.0,
             try_start: if config.parameters.start == Start::Slow { "authors" } else { "slow" },
             out: self.job.out.to_owned(),

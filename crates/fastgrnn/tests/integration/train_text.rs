@@ -3,7 +3,7 @@
 use crate::common::{Stopper, metrics, options};
 use fastgrnn::data::{DataRecipe, Dataset, Request, TaskKind, load_bytes, text_input};
 use fastgrnn::model::{Model, Task};
-use fastgrnn::train::{Recipe, RunOptions, Silent, TrainError, run};
+use fastgrnn::train::{Optimizer, Recipe, RunOptions, Silent, TrainError, run};
 use std::path::Path;
 
 /// Sentences of a small grammar, in which the next word is nearly certain.
@@ -52,7 +52,14 @@ fn model_bytes(folder: &Path) -> Vec<u8> {
 #[test]
 fn a_language_model_learns_a_grammar_and_its_file_scores_the_same() {
     let (data, folder) = (data(), tempfile::tempdir().unwrap());
-    let config = recipe().with(|r| r.training.epochs = Some(30)).resolve(&data).unwrap();
+    let recipe = recipe().with(|r| {
+        r.training.epochs = Some(30);
+        // So few units can spare none.
+        r.training.input_dropout = Some(0.0);
+        r.training.output_dropout = Some(0.0);
+        r.training.weight_drop = Some(0.0);
+    });
+    let config = recipe.resolve(&data).unwrap();
     let summary = run(&config, &data, &options(folder.path()), &mut Silent).unwrap().summary;
     let test = summary.test.unwrap();
     // Three animals follow each other: one choice of three in five tokens is all there is to learn.
@@ -74,6 +81,26 @@ fn a_language_model_learns_a_grammar_and_its_file_scores_the_same() {
     let (again, _) = model.evaluate(data.test.as_ref().unwrap(), 1).unwrap();
     assert!((again.scores.loss - test.loss).abs() < 1e-6);
     assert!(metrics(folder.path()).iter().all(|epoch| epoch.val_perplexity.is_some()));
+}
+
+#[test]
+fn language_models_have_defaults_of_their_own_and_what_is_given_holds() {
+    let (text, numbers) = (data(), crate::common::classes(600, 2, 8));
+    let of = |recipe: Recipe, data: &Dataset| recipe.resolve(data).unwrap().training;
+    let named = Recipe::default().with(|r| r.source.dataset = Some("animals.txt".into()));
+    let language = of(named.clone(), &text);
+    assert_eq!((language.batch, language.lr, language.epochs, language.clip), (4, 0.005, 20, 0.25));
+    assert_eq!((language.optimizer, language.weight_decay), (Optimizer::AdamW, 0.01));
+    assert_eq!((language.input_dropout, language.output_dropout), (Some(0.5), Some(0.5)));
+    let given = named.clone().with(|r| {
+        r.training.optimizer = Some(Optimizer::Nesterov);
+        r.training.output_dropout = Some(0.0);
+    });
+    let given = of(given, &text);
+    assert_eq!((given.optimizer, given.lr, given.output_dropout), (Optimizer::Nesterov, 0.05, Some(0.0)));
+    let other = of(named, &numbers);
+    assert_eq!((other.optimizer, other.weight_decay, other.clip), (Optimizer::Adam, 1e-4, 1.0));
+    assert_eq!((other.input_dropout, other.weight_drop, other.activation_penalty), (None, None, None));
 }
 
 #[test]

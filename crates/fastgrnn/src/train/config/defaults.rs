@@ -17,6 +17,8 @@
 //! | stages | dense; with a sparsity the paper's thirds: dense, projected every 15 batches, frozen; with `quantize` the last sixth through the integer grids | the paper's stages, and weights that have met the grid they will be stored on |
 //! | cv | 5 folds below 500 training sequences, and a refit for the chosen number of epochs | a validation part of a small set is too small to choose by |
 //! | val-split, val-group | 0.2, by group where there are groups (an error where they cannot be split) | windows of one subject resemble each other |
+//! | hidden, batch, lr, epochs of language models | 256, 4, 0.005, at most 20 as time allows | a long sequence (`sequence-length`) and a small batch, for many steps in an epoch |
+//! | dropout and penalties of language models | 0.5 on inputs and outputs of small texts, 0.2 and 0.3 of others; `weight-drop` 0.1, penalties 2 and 1 | a vocabulary has more parameters than a novel has words |
 //! | augment | rotate 0.25, scale 0.1 where axes are named, else none | sensors are worn and held in varying ways; other data has no axes |
 
 use super::ConfigError;
@@ -27,7 +29,7 @@ use fastgrnn_core::cells::CellKind;
 use fastgrnn_core::net::{Loss, Network};
 use fastgrnn_data::data::{CrossValidation, Dataset, Examples, Labels, SplitBy, doctor};
 use fastgrnn_model::quantize::{check_form, check_lsb};
-use fastgrnn_model::settings::{TEACHER_TEMPERATURE, TEACHER_WEIGHT, VAL_SPLIT};
+use fastgrnn_model::settings::{TEACHER_TEMPERATURE, TEACHER_WEIGHT, TrainingRecipe, VAL_SPLIT};
 
 /// Below this many training sequences, one validation part is too small to choose an epoch by.
 const SMALL_SET: usize = 500;
@@ -40,9 +42,11 @@ const AIM_STEPS: usize = 8_000;
 /// Units of a default language model.
 const LANGUAGE_HIDDEN: usize = 256;
 /// Pieces of the text that a default language model reads side by side.
-const LANGUAGE_BATCH: usize = 20;
+const LANGUAGE_BATCH: usize = 4;
 /// Most epochs of a default language model.
-const LANGUAGE_EPOCHS: usize = 40;
+const LANGUAGE_EPOCHS: usize = 20;
+/// A text with fewer tokens to train on needs more dropout.
+const SMALL_TEXT: usize = 400_000;
 /// Multiply-adds of a default run of a language model, most of which are in large matrix products. Two
 /// cores do more than 4e10 a second, so about fifteen minutes.
 const LANGUAGE_WORK: f64 = 4e13;
@@ -159,7 +163,13 @@ impl Recipe {
         let training = &mut self.training;
         let batch = if is_language { LANGUAGE_BATCH } else { (part / 4).clamp(1, 100) };
         training.batch.get_or_insert(batch);
-        training.lr.get_or_insert(default_lr(training.optimizer, cell));
+        if is_language {
+            derive_for_language(training, training_tokens(data));
+        }
+        training.optimizer.get_or_insert_default();
+        training.weight_decay.get_or_insert(1e-4);
+        training.clip.get_or_insert(1.0);
+        training.lr.get_or_insert(default_lr(training.optimizer, cell, is_language));
         training.loss.get_or_insert(match data.train.y {
             Labels::Value { .. } => Loss::SquaredError,
             _ => Loss::SoftmaxCrossEntropy,
@@ -210,6 +220,19 @@ impl Recipe {
             config.training.epochs
         )]
     }
+}
+
+/// Sets the keys that have other defaults for language models, for a text of so many tokens.
+fn derive_for_language(training: &mut TrainingRecipe, tokens: usize) {
+    let (input, output) = if tokens < SMALL_TEXT { (0.5, 0.5) } else { (0.2, 0.3) };
+    training.optimizer.get_or_insert(Optimizer::AdamW);
+    training.weight_decay.get_or_insert(0.01);
+    training.clip.get_or_insert(0.25);
+    training.input_dropout.get_or_insert(input);
+    training.output_dropout.get_or_insert(output);
+    training.weight_drop.get_or_insert(0.1);
+    training.activation_penalty.get_or_insert(2.0);
+    training.temporal_penalty.get_or_insert(1.0);
 }
 
 impl Config {
@@ -315,18 +338,20 @@ fn language_epochs(network: &Network, tokens: usize) -> usize {
     ((LANGUAGE_WORK / work.max(1.0)) as usize).clamp(1, LANGUAGE_EPOCHS)
 }
 
-fn default_lr(optimizer: Option<Optimizer>, cell: Option<CellKind>) -> f64 {
+fn default_lr(optimizer: Option<Optimizer>, cell: Option<CellKind>, is_language: bool) -> f64 {
     match (optimizer, cell) {
         (Some(Optimizer::Sgd | Optimizer::Asgd), _) => 0.1,
         (Some(Optimizer::Nesterov), _) => 0.05,
         (_, Some(CellKind::Rnn)) => 1e-3,
+        _ if is_language => 5e-3,
         _ => 3e-3,
     }
 }
 
 impl Config {
     /// The learning rate of a recipe that gives none.
-    pub(in crate::train) fn default_lr(&self) -> f64 {
-        default_lr(Some(self.training.optimizer), Some(self.network.cell))
+    pub(in crate::train) fn default_lr(&self, data: &Dataset) -> f64 {
+        let is_language = data.train.y == Labels::Next;
+        default_lr(Some(self.training.optimizer), Some(self.network.cell), is_language)
     }
 }
