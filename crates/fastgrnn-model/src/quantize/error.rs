@@ -10,6 +10,9 @@ pub enum QuantizeError {
     /// A network that reads tokens.
     #[error("a network that reads texts has no integer form")]
     Embedding,
+    /// A network of several labels.
+    #[error("a model of several labels a sequence has no integer form; train it without `quantize`")]
+    SeveralLabels,
     /// Nothing to calibrate with.
     #[error("there are no sequences to calibrate with; give training data")]
     NoData,

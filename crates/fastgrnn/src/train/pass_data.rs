@@ -232,6 +232,7 @@ fn task(y: &Labels, indices: &[u32], loss: Loss) -> Task {
             }
             Task::Values { mean: means, scale: scales }
         }
+        Labels::Sets { names, .. } => Task::Sets { labels: names.clone(), threshold: 0.5 },
         Labels::Next => Task::NextToken,
         Labels::None => Task::Classes { labels: Vec::new() },
     }
@@ -251,6 +252,10 @@ pub(super) fn fingerprint(data: &Dataset) -> String {
         match &examples.y {
             Labels::Class { index, .. } => index.iter().for_each(|&c| add(u64::from(c))),
             Labels::Value { values, .. } => values.iter().for_each(|v| add(u64::from(v.to_bits()))),
+            Labels::Sets { sets, .. } => sets.iter().for_each(|set| {
+                add(set.len() as u64);
+                set.iter().for_each(|&label| add(u64::from(label)));
+            }),
             Labels::Next | Labels::None => {}
         }
         for units in [&examples.group, &examples.recording].into_iter().flatten() {

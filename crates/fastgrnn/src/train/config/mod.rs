@@ -60,7 +60,7 @@ impl Config {
             {
                 1
             }
-            Labels::Class { names, .. } => names.len(),
+            Labels::Class { names, .. } | Labels::Sets { names, .. } => names.len(),
             Labels::Value { width, .. } => *width,
             Labels::Next => vocabulary.unwrap_or(0),
             Labels::None => 0,
