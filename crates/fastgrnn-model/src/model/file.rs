@@ -172,8 +172,8 @@ impl Metadata {
                 return Err(metadata_error(format!("format {format} with the scales of an integer model")));
             }
         }
-        if self.task == TaskKind::Sets && self.integer.is_some() {
-            return Err(metadata_error("the scales of an integer model for sets of labels"));
+        if (self.task == TaskKind::Sets || self.network.readout.is_pooled()) && self.integer.is_some() {
+            return Err(metadata_error("the scales of an integer model for one that has no integer form"));
         }
         if self.detector.is_some() && self.integer.is_none() {
             return Err(metadata_error("a detector without the scales of an integer model"));

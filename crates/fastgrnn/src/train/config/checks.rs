@@ -8,7 +8,7 @@ use fastgrnn_core::net::{InitialState, Loss, MAX_SIZE};
 use fastgrnn_core::settings::{MAX_COUNT, Setting};
 use fastgrnn_data::data::{DataError, Dataset, Labels, Normalize, SplitProblem};
 use fastgrnn_engine::engine::workspace_bytes;
-use fastgrnn_model::settings::{ClassWeight, MOMENTUM};
+use fastgrnn_model::settings::{ClassWeight, MOMENTUM, ReadoutSetting};
 
 /// Most bytes of training buffers.
 const MAX_BUFFERS: u64 = 16 << 30;
@@ -241,6 +241,11 @@ impl Config {
         let no_text = (data.text.is_none(), "the data holds no texts", "a data set of texts");
         let no_language = (data.train.y != Labels::Next, "this is no language model", "`task = lm`");
         let one_layer = (network.layers == 1, "there is one layer", "`layers = 2`");
+        let is_pooled = network.readout != ReadoutSetting::Last;
+        let language =
+            (data.train.y == Labels::Next, "a language model reads every state", "`task = classify`");
+        let pooled = (is_pooled, "the head reads all states at once", "`readout = last`");
+        let extra = (training.extra_loss_steps > 0).then(|| training.extra_loss_steps.to_string());
         let number = |value: Option<usize>| value.map(|v| v.to_string());
         let share = |value: Option<f64>| value.map(|v| v.to_string());
         let choice = |value: Option<bool>| value.map(|v| v.to_string());
@@ -252,6 +257,8 @@ impl Config {
             ("tied", choice(network.tied), no_language),
             ("sequence-length", number(training.sequence_length), no_language),
             ("layer-dropout", share(training.layer_dropout), one_layer),
+            ("readout", is_pooled.then(|| network.readout.to_string()), language),
+            ("extra-loss-steps", extra, pooled),
         ];
         for (key, value, (is_unused, why, instead)) in given {
             if let (Some(value), true) = (value, is_unused) {
