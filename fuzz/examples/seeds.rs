@@ -7,7 +7,7 @@ use std::path::Path;
 
 fn main() -> std::io::Result<()> {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
-    for target in ["image", "image_built", "safetensors", "metadata", "audio", "text"] {
+    for target in ["image", "image_built", "safetensors", "metadata", "audio", "text", "labels"] {
         std::fs::create_dir_all(corpus.join(target))?;
     }
     let mut images = 0;
@@ -37,6 +37,17 @@ fn main() -> std::io::Result<()> {
         ("lines", b"\x02{\"text\": \"a b\", \"label\": 1}\n{\"text\": \"c\", \"label\": 2}\n"),
     ] {
         std::fs::write(corpus.join(format!("text/{name}")), text)?;
+    }
+    let story = "\x01<REUTERS TOPICS=\"YES\" LEWISSPLIT=\"TRAIN\" NEWID=\"1\"><TOPICS><D>corn</D><D>oil</D></TOPICS>\
+                 <TEXT><TITLE>A &lt;B></TITLE><BODY>Rain.&#3;</BODY></TEXT></REUTERS>";
+    for (name, text) in [
+        ("label-file", "\x002 3\n0:1 2:1\n1:1\n"),
+        ("features", "\x002 9 3\n0,2 1:0.5\n 4:1\n"),
+        ("stories", story),
+        ("raw", "\x02{\"title\": \"a\", \"content\": \"b\", \"target_ind\": [0, 2], \"target_rel\": [1.0, 0.0]}\n"),
+        ("table", "\x03text,label\na b,x|y\nc,\n"),
+    ] {
+        std::fs::write(corpus.join(format!("labels/{name}")), text)?;
     }
     println!("{images} images of 400 were accepted; {} model files", files.len());
     Ok(())

@@ -1,4 +1,4 @@
-//! What the fuzz targets share: sealing an image, building one from bytes, and running one.
+//! What the fuzz targets share: sealing an image, building one from bytes, running one, and packing files.
 
 mod build;
 mod models;
@@ -23,6 +23,27 @@ pub fn seal(image: &mut [u8]) {
     image[4..8].copy_from_slice(&length.to_le_bytes());
     let sum = checksum(image);
     image[8..10].copy_from_slice(&sum.to_le_bytes());
+}
+
+/// The bytes of an archive of these files.
+pub fn tar(files: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut archive = Vec::new();
+    for (name, content) in files {
+        let mut header = [0u8; 512];
+        header[..name.len()].copy_from_slice(name.as_bytes());
+        header[100..108].copy_from_slice(b"0000644\0");
+        header[124..136].copy_from_slice(format!("{:011o}\0", content.len()).as_bytes());
+        header[148..156].fill(b' ');
+        header[156] = b'0';
+        header[257..265].copy_from_slice(b"ustar\x0000");
+        let sum: u32 = header.iter().map(|&byte| u32::from(byte)).sum();
+        header[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
+        archive.extend_from_slice(&header);
+        archive.extend_from_slice(content);
+        archive.resize(archive.len().next_multiple_of(512), 0);
+    }
+    archive.resize(archive.len() + 1024, 0);
+    archive
 }
 
 /// Runs a model that the reader accepted on counts from `source` and on the extremes. Nothing may

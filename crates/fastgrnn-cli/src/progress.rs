@@ -151,6 +151,10 @@ fn epoch_text(report: &EpochReport) -> String {
     if let Some(f1) = report.val_f1 {
         text.push_str(&format!(" · val F1 {}", fraction(f1, None)));
     }
+    if let Some(f1) = report.val_micro_f1 {
+        text.push_str(&format!(" · val micro F1 {}", fraction(f1, None)));
+        return text;
+    }
     if let Some(perplexity) = report.val_perplexity {
         text.push_str(&format!(" · val perplexity {}", number(perplexity)));
         return text;
@@ -235,9 +239,10 @@ impl Observer for Watcher {
     fn seed_finished(&mut self, result: &SeedResult) {
         self.finish_bar();
         let accuracy = |name: &str, s: &Option<fastgrnn::metrics::Scores>| match s {
-            Some(s) => match s.accuracy {
-                Some(a) => format!(", {name} {}", fraction(a, None)),
-                None => format!(", {name} loss {}", number(s.loss)),
+            Some(s) => match (s.accuracy, s.sets.as_ref().and_then(|sets| sets.micro_f1)) {
+                (Some(a), _) => format!(", {name} {}", fraction(a, None)),
+                (None, Some(f1)) => format!(", {name} micro F1 {}", fraction(f1, None)),
+                (None, None) => format!(", {name} loss {}", number(s.loss)),
             },
             None => String::new(),
         };

@@ -1,6 +1,6 @@
 //! Scores and paths as text.
 
-use fastgrnn::metrics::Scores;
+use fastgrnn::metrics::{Scores, SetScores};
 use fastgrnn::report::{count, fraction, number, number_sd};
 use std::path::Path;
 
@@ -40,6 +40,25 @@ pub fn score_text(s: &Scores, sd: Option<&Scores>) -> String {
             "perplexity {} a token, {} tokens",
             plain(perplexity, sd.and_then(|s| s.perplexity)),
             count(s.tokens.unwrap_or(0) as u64)
+        );
+    }
+    if let Some(sets) = &s.sets {
+        let of_sd = sd.and_then(|s| s.sets.as_ref()).map(SetScores::entries);
+        let all = sets.entries();
+        let share = |k: usize| all[k].1.map_or("–".into(), |v| fraction(v, of_sd.and_then(|sd| sd[k].1)));
+        return format!(
+            "micro F1 {}, macro F1 {} at threshold {}, precision@1, 3, 5 {}, {}, {}, nDCG@1, 3, 5 {}, {}, {}, loss {}, n {}",
+            share(6),
+            share(7),
+            s.threshold.map_or("–".into(), number),
+            share(0),
+            share(1),
+            share(2),
+            share(3),
+            share(4),
+            share(5),
+            plain(s.loss, sd.map(|s| s.loss)),
+            count(s.n as u64)
         );
     }
     match (s.accuracy, s.rmse) {

@@ -29,7 +29,7 @@ pub enum Targets {
     Set(Sets),
 }
 
-/// Sets of classes, one after the other.
+/// Sets of classes, one after the other; the members of each in ascending order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sets {
     members: Vec<u32>,
@@ -63,6 +63,11 @@ impl Sets {
     /// Whether there is no set.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// All sets, in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[u32]> {
+        (0..self.len()).map(|i| self.get(i))
     }
 
     /// The members of set `i`.

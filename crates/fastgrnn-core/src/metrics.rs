@@ -1,4 +1,5 @@
-//! How good predictions are: accuracy, F1 and confusion for classes, errors for numbers.
+//! How good predictions are: accuracy, F1 and confusion for classes, rankings and F1 for sets of labels,
+//! errors for numbers.
 //!
 //! All shares are fractions from 0 to 1.
 //!
@@ -13,6 +14,10 @@
 //! ```
 //!
 //! A figure about a class that does not occur is nothing, never 0 or 1.
+
+mod sets;
+
+pub use sets::{RANKS, SetCounts, SetScores, SetThreshold, best_ranked};
 
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
@@ -107,8 +112,11 @@ pub enum Metric {
 }
 
 impl Metric {
-    /// This figure among the scores, if they have it. Larger is better.
+    /// This figure among the scores, if they have it; for sets of labels the micro F1. Larger is better.
     pub fn of(self, scores: &Scores) -> Option<f64> {
+        if let Some(sets) = &scores.sets {
+            return sets.micro_f1;
+        }
         match self {
             Self::Accuracy => scores.accuracy,
             Self::F1Macro => scores.f1_macro,
@@ -132,8 +140,11 @@ pub struct Scores {
     pub precision: Option<f64>,
     /// Recall of the positive class, where the model has one.
     pub recall: Option<f64>,
-    /// The probability of the positive class above which the model decides for it.
+    /// The probability of the positive class, or of a label, above which the model decides for it.
     pub threshold: Option<f64>,
+    /// Of sets of labels.
+    #[serde(flatten)]
+    pub sets: Option<SetScores>,
     /// Mean loss, in the units that training minimises.
     pub loss: f64,
     /// Root of the mean squared error, in the data's units.
@@ -172,9 +183,13 @@ impl Serialize for Scores {
             map.serialize_entry("f1_macro", &self.f1_macro)?;
             map.serialize_entry("f1", &self.f1)?;
         }
+        for (key, value) in self.sets.iter().flat_map(SetScores::entries) {
+            map.serialize_entry(key, &value)?;
+        }
         let found = [("precision", self.precision), ("recall", self.recall), ("threshold", self.threshold)];
         let errors = [("rmse", self.rmse), ("mae", self.mae), ("r2", self.r2)];
-        for (key, value) in found.iter().filter(|(_, value)| value.is_some() || self.threshold.is_some()) {
+        let is_positive = self.threshold.is_some() && self.sets.is_none();
+        for (key, value) in found.iter().filter(|(_, value)| value.is_some() || is_positive) {
             map.serialize_entry(key, value)?;
         }
         map.serialize_entry("loss", &self.loss)?;
@@ -194,6 +209,9 @@ impl Scores {
     pub fn headline(&self) -> (&'static str, f64, bool) {
         if let Some(perplexity) = self.perplexity {
             return ("perplexity", perplexity, false);
+        }
+        if let Some(sets) = &self.sets {
+            return ("micro F1", sets.micro_f1.unwrap_or(0.0), true);
         }
         match (self.f1.filter(|_| self.threshold.is_some()), self.accuracy, self.rmse) {
             (Some(f1), ..) => ("F1", f1, true),
@@ -217,6 +235,10 @@ impl Scores {
             precision: over(&|s| s.precision, reduce),
             recall: over(&|s| s.recall, reduce),
             threshold: over(&|s| s.threshold, reduce),
+            sets: {
+                let sets: Option<Vec<&SetScores>> = all.iter().map(|s| s.sets.as_ref()).collect();
+                sets.map(|sets| SetScores::over(&sets, reduce))
+            },
             loss: over(&|s| Some(s.loss), reduce).unwrap_or(0.0),
             rmse: over(&|s| s.rmse, reduce),
             mae: over(&|s| s.mae, reduce),
@@ -294,6 +316,14 @@ impl Evaluation {
             (scores.recall, scores.threshold) = (found.recall, Some(threshold));
         }
         self
+    }
+
+    /// Of counted sets of labels; `loss` is the mean loss of the `n` sequences, and `threshold` the one that
+    /// the model decides by.
+    pub fn of_sets(counts: &SetCounts, n: usize, threshold: f64, loss: f64) -> Self {
+        let (sets, threshold) = (Some(counts.scores()), Some(threshold));
+        let scores = Scores { sets, threshold, loss, n, ..Scores::default() };
+        Self { scores, confusion: None, labels: Vec::new(), per_class: Vec::new() }
     }
 
     /// Of a language model: `loss` is the mean loss of the `tokens` tokens of `n` texts.
@@ -419,6 +449,24 @@ mod tests {
         assert!((sd.unwrap().accuracy.unwrap() - 0.1).abs() < 1e-12);
         assert_eq!(mean.rmse, None);
         assert!(Scores::mean_and_deviation(&[of(1.0)]).unwrap().1.is_none());
+    }
+
+    #[test]
+    fn json_of_sets_has_their_figures_and_can_be_read_again() {
+        let mut counts = SetCounts::new(2);
+        counts.add(&[1.0, -1.0], &[0]);
+        let e = Evaluation::of_sets(&counts, 1, 0.4, 0.25);
+        let json = serde_json::to_value(&e).unwrap();
+        let keys: Vec<&str> = json.as_object().unwrap().keys().map(String::as_str).collect();
+        for key in ["precision_at_1", "ndcg_at_5", "micro_f1", "macro_f1", "threshold", "loss", "n"] {
+            assert!(keys.contains(&key), "{keys:?}");
+        }
+        assert!(!keys.contains(&"accuracy") && !keys.contains(&"recall"), "{keys:?}");
+        assert_eq!(serde_json::from_value::<Evaluation>(json).unwrap(), e);
+        let classes = Evaluation::of_classes(&names(2), &[0, 1], &[0, 1], 0.25);
+        let json = serde_json::to_value(&classes).unwrap();
+        assert_eq!(serde_json::from_value::<Evaluation>(json).unwrap(), classes);
+        assert_eq!((e.scores.headline().0, Metric::Accuracy.of(&e.scores)), ("micro F1", Some(1.0)));
     }
 
     #[test]

@@ -29,6 +29,22 @@ pub enum Readout {
     Last,
     /// Every state: one row of outputs a time step.
     Every,
+    /// The mean of all states of each sequence.
+    Mean,
+    /// The largest value of each unit over all states of each sequence.
+    Max,
+}
+
+impl Readout {
+    /// Whether there is a row of outputs for each time step, not for each sequence.
+    pub fn is_every(self) -> bool {
+        self == Self::Every
+    }
+
+    /// Whether the head reads one vector that is made of all states of a sequence.
+    pub fn is_pooled(self) -> bool {
+        matches!(self, Self::Mean | Self::Max)
+    }
 }
 
 /// What training minimises, averaged over the readout rows by their weights.

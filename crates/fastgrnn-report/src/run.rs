@@ -47,6 +47,10 @@ pub struct SeedRow {
     pub val_loss: Option<f64>,
     /// Test accuracy.
     pub test_accuracy: Option<f64>,
+    /// Micro F1 on the validation part, of several labels.
+    pub val_micro_f1: Option<f64>,
+    /// Micro F1 on the test set, of several labels.
+    pub test_micro_f1: Option<f64>,
     /// Test macro F1.
     pub test_f1: Option<f64>,
     /// Test loss.

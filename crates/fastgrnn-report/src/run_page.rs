@@ -67,8 +67,10 @@ fn seeds(out: &mut String, report: &RunReport) {
     let mut columns: Vec<(&str, CellOf)> = vec![
         ("kept epoch", Box::new(|s| s.best_epoch.map(|e| e.to_string()))),
         ("validation accuracy", Box::new(|s| s.val_accuracy.map(|v| fraction(v, None)))),
+        ("validation micro F1", Box::new(|s| s.val_micro_f1.map(|v| fraction(v, None)))),
         ("validation loss", Box::new(|s| s.val_loss.map(number))),
         ("test accuracy", Box::new(|s| s.test_accuracy.map(|v| fraction(v, None)))),
+        ("test micro F1", Box::new(|s| s.test_micro_f1.map(|v| fraction(v, None)))),
         (TEST_F1, Box::new(|s| s.test_f1.map(|v| format!("{v:.4}")))),
         ("test loss", Box::new(|s| s.test_loss.map(number))),
         ("time", Box::new(|s| s.seconds.map(duration))),

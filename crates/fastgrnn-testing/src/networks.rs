@@ -106,7 +106,7 @@ pub fn batch(net: &Network, lengths: &[usize], loss: Loss, with_initial: bool, r
         batch.initial = (0..lengths.len() * width).map(|_| (0.5 * rng.normal()) as f32).collect();
     }
     let rows = match net.readout {
-        Readout::Last => lengths.len(),
+        Readout::Last | Readout::Mean | Readout::Max => lengths.len(),
         Readout::Every => batch.total_steps(),
     };
     batch.targets = match loss {

@@ -7,6 +7,7 @@ use crate::misuse::misuse;
 use crate::progress;
 use crate::table::{facts, table};
 use anyhow::Context;
+use fastgrnn::batch::Sets;
 use fastgrnn::data::{self, DataRecipe, Dataset, Examples, Finding, Labels, Request, Severity, SourceRecipe};
 use fastgrnn::report::{count, number, quantity};
 use fastgrnn::train::Recipe;
@@ -143,15 +144,37 @@ fn part_json(part: &Examples) -> Value {
             (Some(pairs), None)
         }
         Labels::Value { width, .. } => (None, Some(*width)),
-        Labels::Next | Labels::None => (None, None),
+        Labels::Sets { .. } | Labels::Next | Labels::None => (None, None),
     };
-    json!({
+    let mut answer = json!({
         "n": part.len(),
         "steps": { "min": part.x.min_steps(), "max": part.x.max_steps() },
         "classes": classes,
         "targets": targets,
         "groups": groups(part),
-    })
+    });
+    if let Labels::Sets { sets, names, unseen } = &part.y {
+        let counts = label_counts(sets, names.len());
+        let pairs = names.iter().zip(counts).map(|(name, n)| json!({ "name": name, "n": n }));
+        answer["labels"] = pairs.collect();
+        answer["labels_a_sequence"] = json!(labels_a_sequence(sets));
+        answer["unseen_labels"] = json!(unseen);
+    }
+    answer
+}
+
+/// Sequences with each of `labels` labels.
+fn label_counts(sets: &Sets, labels: usize) -> Vec<u64> {
+    let mut counts = vec![0; labels];
+    for &label in sets.iter().flatten().filter(|&&label| (label as usize) < labels) {
+        counts[label as usize] += 1;
+    }
+    counts
+}
+
+/// Mean number of labels of a sequence.
+fn labels_a_sequence(sets: &Sets) -> f64 {
+    sets.iter().map(<[u32]>::len).sum::<usize>() as f64 / sets.len().max(1) as f64
 }
 
 fn describe(data: &Dataset) -> String {
@@ -181,8 +204,34 @@ fn describe(data: &Dataset) -> String {
     }
     text.push('\n');
     text.push_str(&classes_table(data));
+    text.push_str(&labels_table(data));
     text.push_str(&features_table(data));
     text
+}
+
+/// Labels of a table; of many labels the most frequent ones are shown.
+const MOST_LABELS: usize = 40;
+
+fn labels_table(data: &Dataset) -> String {
+    let Labels::Sets { sets, names, .. } = &data.train.y else { return String::new() };
+    let train = label_counts(sets, names.len());
+    let test = match data.test.as_ref().map(|t| &t.y) {
+        Some(Labels::Sets { sets, .. }) => Some(label_counts(sets, names.len())),
+        _ => None,
+    };
+    let mut order: Vec<usize> = (0..names.len()).collect();
+    order.sort_by_key(|&label| std::cmp::Reverse(train[label]));
+    let row = |&label: &usize| {
+        let test = test.as_ref().map_or("-".into(), |t| count(t[label]));
+        vec![names[label].clone(), count(train[label]), test]
+    };
+    let rows: Vec<Vec<String>> = order.iter().take(MOST_LABELS).map(row).collect();
+    let mut text = table(&["label", "train", "test"], &rows);
+    if names.len() > MOST_LABELS {
+        text.push_str(&format!("  … and {} more\n", names.len() - MOST_LABELS));
+    }
+    text.push_str(&format!("  {} labels a sequence on average\n", number(labels_a_sequence(sets))));
+    text + "\n"
 }
 
 fn classes_table(data: &Dataset) -> String {

@@ -11,7 +11,7 @@ use crate::{dataset, model};
 use anyhow::Context;
 use fastgrnn::data::{Examples, Labels};
 use fastgrnn::metrics::Evaluation;
-use fastgrnn::model::{Model, Predictions};
+use fastgrnn::model::{Model, Predictions, Task};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -37,7 +37,11 @@ pub fn run(args: EvalArgs, console: Console) -> anyhow::Result<()> {
         .evaluate(&part, args.threads.count())
         .with_context(|| format!("the model does not fit the data set '{}'", args.source.dataset))?;
     if let Some(path) = &args.predictions {
-        write_whole(path, &predictions_csv(model.float(), &part, &predictions)?)?;
+        let table = match model.float().task {
+            Task::Sets { .. } => sets_csv(model.float(), &part, args.threads.count())?,
+            _ => predictions_csv(model.float(), &part, &predictions)?,
+        };
+        write_whole(path, &table)?;
         console.note(&format!("wrote {}", path.display()));
     }
     let answer = EvalOutput {
@@ -73,6 +77,27 @@ fn describe(answer: &EvalOutput) -> String {
     text
 }
 
+/// `id,labels,predictions` with `|` between names, and the best-ranked labels with their probabilities.
+fn sets_csv(model: &Model, part: &Examples, threads: usize) -> anyhow::Result<Vec<u8>> {
+    let mut out = csv::Writer::from_writer(Vec::new());
+    out.write_record(["id", "labels", "predictions", "ranked"])?;
+    let labels = model.labels();
+    for (i, prediction) in model.predict_sets(&part.x, threads)?.iter().enumerate() {
+        let truth = match &part.y {
+            Labels::Sets { sets, names, unseen } => {
+                let name = |&k: &u32| names.iter().chain(unseen).nth(k as usize).map_or("", String::as_str);
+                sets.get(i).iter().map(name).collect::<Vec<_>>().join("|")
+            }
+            _ => String::new(),
+        };
+        let predicted: Vec<&str> = prediction.labels().map(|k| labels[k as usize].as_str()).collect();
+        let ranked = prediction.ranked.iter().map(|(k, p)| format!("{}:{p}", labels[*k as usize]));
+        let ranked = ranked.collect::<Vec<_>>().join("|");
+        out.write_record([part.id(i), truth, predicted.join("|"), ranked])?;
+    }
+    Ok(out.into_inner()?)
+}
+
 /// `id,label,prediction` and a score a class; for numbers the targets and what was predicted.
 fn predictions_csv(model: &Model, part: &Examples, predictions: &Predictions) -> anyhow::Result<Vec<u8>> {
     let mut out = csv::Writer::from_writer(Vec::new());
@@ -99,7 +124,7 @@ fn predictions_csv(model: &Model, part: &Examples, predictions: &Predictions) ->
             Labels::Value { width, values } => {
                 record.extend(values[i * width..(i + 1) * width].iter().map(f32::to_string));
             }
-            Labels::Next | Labels::None => {}
+            Labels::Sets { .. } | Labels::Next | Labels::None => {}
         }
         record.extend(predictions.row(i).iter().map(f32::to_string));
         out.write_record(&record)?;

@@ -81,7 +81,14 @@ fn about(any: &AnyModel) -> Vec<(&'static str, String)> {
     let outputs = match model.labels() {
         [] => quantity(model.network.outputs as u64, "number"),
         labels => {
-            let classes = quantity(labels.len() as u64, "class");
+            let classes = match model.threshold_of_sets() {
+                Some(threshold) => format!(
+                    "any of {} at threshold {}",
+                    quantity(labels.len() as u64, "label"),
+                    number(threshold)
+                ),
+                None => quantity(labels.len() as u64, "class"),
+            };
             format!("{classes}: {}{}", labels.join(", "), decision(model))
         }
     };

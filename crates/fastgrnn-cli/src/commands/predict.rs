@@ -6,7 +6,7 @@ use crate::model;
 use crate::progress;
 use anyhow::Context;
 use fastgrnn::data::{self, Request, Unlabelled};
-use fastgrnn::model::{Model, Predictions};
+use fastgrnn::model::{AnyModel, Model, Predictions, SetPrediction, Task};
 use fastgrnn::report::count;
 use serde_json::{Value, json};
 
@@ -23,6 +23,12 @@ pub fn run(args: PredictArgs, console: Console) -> anyhow::Result<()> {
         }
     };
     input.notes.iter().for_each(|note| console.note(note));
+    if let (Task::Sets { .. }, AnyModel::Float(model)) = (&model.float().task, &model) {
+        let sets = model
+            .predict_sets(&input.x, args.threads.count())
+            .with_context(|| format!("the model does not fit {source}"))?;
+        return answer_sets(model, &input, &sets, console);
+    }
     let (predictions, saturations) = model
         .predict(&input.x, args.threads.count())
         .with_context(|| format!("the model does not fit {source}"))?;
@@ -34,6 +40,47 @@ pub fn run(args: PredictArgs, console: Console) -> anyhow::Result<()> {
     let rows: Vec<Value> = (0..predictions.len()).map(|i| row(model, &input, &predictions, i)).collect();
     let answer = json!({ "n": rows.len(), "labels": model.labels(), "predictions": rows });
     console.answer(&answer, || (0..predictions.len()).map(|i| line(model, &input, &predictions, i)).collect())
+}
+
+/// Best-ranked labels that a line shows.
+const SHOWN: usize = 5;
+
+/// Prints the labels of each sequence, and the best-ranked ones with their probabilities.
+fn answer_sets(
+    model: &Model,
+    input: &Unlabelled,
+    sets: &[SetPrediction],
+    console: Console,
+) -> anyhow::Result<()> {
+    let labels = model.labels();
+    let name = |label: u32| labels[label as usize].as_str();
+    let row = |(i, set): (usize, &SetPrediction)| {
+        let top = set.ranked.iter().map(|&(label, p)| json!({ "label": name(label), "probability": p }));
+        json!({
+            "index": i,
+            "id": input.ids.get(i),
+            "labels": set.labels().map(name).collect::<Vec<_>>(),
+            "top": top.collect::<Vec<_>>(),
+        })
+    };
+    let rows: Vec<Value> = sets.iter().enumerate().map(row).collect();
+    let threshold = model.threshold_of_sets();
+    let answer = json!({ "n": rows.len(), "threshold": threshold, "predictions": rows });
+    console.answer(&answer, || {
+        let line = |(i, set): (usize, &SetPrediction)| {
+            let chosen: Vec<&str> = set.labels().map(name).collect();
+            let chosen = if chosen.is_empty() { "–".to_owned() } else { chosen.join("|") };
+            let top = set.ranked.iter().take(SHOWN).map(|&(label, p)| format!("{} {p:.4}", name(label)));
+            format!("{i}\t{chosen}\t{}{}\n", top.collect::<Vec<_>>().join(", "), id_text(input, i))
+        };
+        sets.iter().enumerate().map(line).collect()
+    })
+}
+
+/// The id of a sequence after a tab, unless it is its index.
+fn id_text(input: &Unlabelled, i: usize) -> String {
+    let index = i.to_string();
+    input.ids.get(i).filter(|id| **id != index).map_or(String::new(), |id| format!("\t{id}"))
 }
 
 /// Whether an argument is meant as a file: a word with an ending, as in `reviews.csv`.
@@ -61,8 +108,7 @@ fn row(model: &Model, input: &Unlabelled, predictions: &Predictions, i: usize) -
 /// Index, class and probability (or the numbers), separated by tabs for other programs.
 fn line(model: &Model, input: &Unlabelled, predictions: &Predictions, i: usize) -> String {
     let values = predictions.row(i);
-    let index = i.to_string();
-    let id = input.ids.get(i).filter(|id| **id != index).map_or(String::new(), |id| format!("\t{id}"));
+    let (index, id) = (i, id_text(input, i));
     match predictions.classes.get(i) {
         Some(&class) => {
             format!("{index}\t{}\t{:.4}{id}\n", model.labels()[class as usize], values[class as usize])

@@ -84,6 +84,9 @@ fn state(run: &ListedRun) -> String {
 
 /// The score by which runs are compared.
 fn main_score(scores: &Scores) -> String {
+    if let Some(f1) = scores.sets.as_ref().and_then(|sets| sets.micro_f1) {
+        return format!("micro F1 {}", fraction(f1, None));
+    }
     match (scores.threshold.and(scores.f1), scores.accuracy, scores.r2) {
         (Some(f1), _, _) => format!("F1 {}", fraction(f1, None)),
         (None, Some(accuracy), _) => fraction(accuracy, None),

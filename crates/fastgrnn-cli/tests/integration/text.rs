@@ -66,3 +66,81 @@ fn texts_are_classified_and_a_sentence_is_an_argument() {
     let wrong: Vec<&str> = wrong.split(' ').collect();
     fails(folder.path(), &wrong, 2, &["'reviews'", "review, verdict"]);
 }
+
+#[test]
+fn several_labels_are_trained_evaluated_predicted_and_compared() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows: String = (0..120)
+        .map(|i| {
+            let crops: Vec<&str> = ["wheat", "corn", "rice"]
+                .into_iter()
+                .enumerate()
+                .filter(|(k, _)| i >> k & 1 == 1)
+                .map(|(_, c)| c)
+                .collect();
+            format!("\"News about {} today, no {i}\",{}\n", crops.join(" and "), crops.join("|"))
+        })
+        .collect();
+    write(folder.path(), "news.csv", &format!("story,topics\n{rows}"));
+    let train = "train --task multilabel --dataset news.csv --text-col story --label-col topics --test-split 0.25 \
+                 --val-split 0.2 --hidden 12 --epochs 60 --lr 0.02 --readout max --out run";
+    let summary = json(folder.path(), &train.split_whitespace().collect::<Vec<_>>());
+    for part in ["val", "test"] {
+        let scores = &summary[part];
+        for key in
+            ["precision_at_1", "precision_at_3", "precision_at_5", "ndcg_at_1", "ndcg_at_3", "ndcg_at_5"]
+        {
+            assert!(scores[key].is_f64(), "{key}: {scores}");
+        }
+        assert!(scores["micro_f1"].as_f64().unwrap() > 0.9, "{scores}");
+        assert!(scores["macro_f1"].is_f64() && scores["loss"].is_f64() && scores["n"].is_u64(), "{scores}");
+        assert!(scores.get("accuracy").is_none(), "{scores}");
+    }
+    let model = "run/model.safetensors";
+    let again = json(folder.path(), &["eval", model, "--dataset", "news.csv", "--predictions", "p.csv"]);
+    assert_eq!(again["micro_f1"], summary["test"]["micro_f1"]);
+    let table = std::fs::read_to_string(folder.path().join("p.csv")).unwrap();
+    assert!(table.starts_with("id,labels,predictions,ranked\n") && table.lines().count() == 31, "{table}");
+    let found = json(folder.path(), &["predict", model, "News about wheat and corn today"]);
+    let labels: Vec<&str> =
+        found["predictions"][0]["labels"].as_array().unwrap().iter().filter_map(|l| l.as_str()).collect();
+    assert!(labels.contains(&"wheat") && labels.contains(&"corn"), "{found}");
+    assert_eq!(found["predictions"][0]["top"].as_array().unwrap().len(), 3);
+    assert!(text(folder.path(), &["predict", model, "rice"]).contains("rice"));
+    assert!(text(folder.path(), &["info", model]).contains("any of 3 labels at threshold"));
+    let compared = json(folder.path(), &["compare", model, model, "--dataset", "news.csv"]);
+    assert_eq!(compared["agreement"], 1.0, "{compared}");
+    write(folder.path(), "other.csv", "story,topics\nwheat,wheat|cocoa\ncorn,corn\n");
+    let other = run(folder.path(), &["eval", model, "--dataset", "other.csv", "--json"]);
+    let stderr = String::from_utf8_lossy(&other.stderr);
+    assert!(other.status.success() && stderr.contains("count as missed: cocoa"), "{stderr}");
+    let quantize = ["quantize", model, "--calibrate", "news.csv", "--output", "q.safetensors"];
+    fails(folder.path(), &quantize, 1, &["no integer form"]);
+    let report = std::fs::read_to_string(folder.path().join("run/report.html")).unwrap();
+    assert!(report.contains("test micro F1") && report.contains("precision@3"), "{report}");
+    assert!(text(folder.path(), &["runs", "list", "."]).contains("micro F1"));
+    let wrong = "train --task multilabel --dataset news.csv --text-col story --label-col topics --positive corn --out x";
+    fails(folder.path(), &wrong.split(' ').collect::<Vec<_>>(), 2, &["--positive"]);
+    let quantized =
+        "train --task multilabel --dataset news.csv --text-col story --label-col topics --quantize --out x";
+    fails(folder.path(), &quantized.split(' ').collect::<Vec<_>>(), 2, &["no integer form"]);
+}
+
+#[test]
+fn several_labels_of_measurements_are_learnt() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows: String = (0..60)
+        .flat_map(|i| {
+            let (hot, wet) = (i % 2, i / 2 % 2);
+            let label = [["", "wet"], ["hot", "hot|wet"]][hot][wet];
+            (0..4).map(move |t| format!("{i},{},{},{label}\n", hot as f64 + 0.01 * f64::from(t), wet))
+        })
+        .collect();
+    write(folder.path(), "weather.csv", &format!("id,heat,rain,label\n{rows}"));
+    let train = "train --task multilabel --dataset weather.csv --id-col id --label-col label --val-split 0.3 \
+                 --hidden 8 --epochs 40 --lr 0.02 --out run";
+    let summary = json(folder.path(), &train.split_whitespace().collect::<Vec<_>>());
+    assert!(summary["val"]["micro_f1"].as_f64().unwrap() > 0.95, "{}", summary["val"]);
+    let report = std::fs::read_to_string(folder.path().join("run/report.html")).unwrap();
+    assert!(report.contains("hot, wet") && !report.contains("No mistakes"), "examples with their labels");
+}

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use super::label_sets;
 use super::labels::{from_one_hot, labels, labels_like};
 use super::names::listed;
 use super::part::Part;
@@ -33,8 +34,12 @@ pub(crate) fn assemble(
             is_table: test.is_table && train.is_table,
         });
     }
+    let are_sets = label_sets::are_wanted(&train, request)?;
     for part in std::iter::once(&mut train).chain(&mut test) {
-        from_one_hot(part, request.data.labels);
+        match are_sets {
+            true => label_sets::from_raw(part, request)?,
+            false => from_one_hot(part, request.data.labels),
+        }
     }
     let mut notes = std::mem::take(&mut train.notes);
     for note in test.iter().flat_map(|test| &test.notes) {
@@ -50,6 +55,8 @@ pub(crate) fn assemble(
         requested => requested,
     };
     let y = match &request.expect {
+        Some(expect) if are_sets => label_sets::sets_like(&train, &expect.classes, "the model", &mut notes)?,
+        None if are_sets => label_sets::sets(&train, &mut notes)?,
         // A model knows its classes: a part may lack some, or have one only.
         Some(expect) if !expect.classes.is_empty() && kind != LabelKind::Value => {
             let known = Labels::Class { index: Vec::new(), names: expect.classes.clone() };

@@ -3,6 +3,7 @@
 use super::{Finding, Sequences};
 use crate::features::Spec;
 use crate::text::TextFormat;
+use fastgrnn_core::batch::Sets;
 use serde::{Deserialize, Serialize};
 
 /// What a validation split keeps.
@@ -25,6 +26,15 @@ pub enum Labels {
         index: Vec<u32>,
         /// Names of the classes.
         names: Vec<String>,
+    },
+    /// Several labels, or none.
+    Sets {
+        /// The labels of each sequence: indices into `names`, and beyond them into `unseen`.
+        sets: Sets,
+        /// Names of the labels that are learnt.
+        names: Vec<String>,
+        /// Names of labels that only this part has, which no model can find; empty in training.
+        unseen: Vec<String>,
     },
     /// `width` numbers a sequence, for regression.
     Value {
@@ -69,6 +79,11 @@ impl Examples {
         let y = match &self.y {
             Labels::Class { index, names } => {
                 Labels::Class { index: rows().map(|i| index[i]).collect(), names: names.clone() }
+            }
+            Labels::Sets { sets, names, unseen } => {
+                let mut selected = Sets::default();
+                rows().for_each(|i| selected.push(sets.get(i)));
+                Labels::Sets { sets: selected, names: names.clone(), unseen: unseen.clone() }
             }
             Labels::Value { width, values } => {
                 let values = rows().flat_map(|i| &values[i * width..(i + 1) * width]).copied().collect();

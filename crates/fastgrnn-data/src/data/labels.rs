@@ -37,6 +37,7 @@ pub(crate) fn labels(part: &Part, kind: LabelKind, notes: &mut Vec<String>) -> R
             });
         }
         RawLabels::Next => return Ok(Labels::Next),
+        RawLabels::Sets(_) => return super::label_sets::sets(part, notes),
         RawLabels::Number { width, values } => Some((*width, values.clone())),
         RawLabels::Text(text) => parse_all(text).map(|values| (1, values)),
     };
@@ -135,12 +136,17 @@ pub(crate) fn labels_like(
         }
         (Labels::Next, RawLabels::Next) => Ok(Labels::Next),
         (Labels::Next, RawLabels::None) if test.x.is_empty() => Ok(Labels::Next),
+        (Labels::Sets { names, .. }, _) => super::label_sets::sets_like(test, names, train_file, notes),
         (Labels::None | Labels::Next, _) | (_, RawLabels::None | RawLabels::Next) => {
             Err(DataError::NoLabels {
                 file: test.file.clone(),
                 hint: "a test set needs a label for every sequence".into(),
             })
         }
+        (_, RawLabels::Sets(_)) => Err(DataError::Unsupported {
+            file: test.labels_in().into(),
+            problem: format!("sets of labels, but those of {train_file} are one label a sequence"),
+        }),
         (Labels::Class { names, .. }, raw) => {
             let text = class_text(test.labels_in(), raw)?;
             let (index, respelled) = indices(&text, names).map_err(|i| DataError::UnseenLabel {
@@ -166,7 +172,7 @@ pub(crate) fn labels_like(
                 RawLabels::Text(text) => {
                     (1, parse_all(text).ok_or_else(|| not_numbers(test.labels_in(), raw))?)
                 }
-                RawLabels::None | RawLabels::Next => (0, Vec::new()),
+                RawLabels::None | RawLabels::Next | RawLabels::Sets(_) => (0, Vec::new()),
             };
             if found != *width {
                 return Err(DataError::Unsupported {
@@ -237,7 +243,7 @@ fn class_text(file: &str, raw: &RawLabels) -> Result<Vec<String>, DataError> {
             file: file.into(),
             problem: format!("{width} labels a sequence are not one class"),
         }),
-        RawLabels::None | RawLabels::Next => Ok(Vec::new()),
+        RawLabels::None | RawLabels::Next | RawLabels::Sets(_) => Ok(Vec::new()),
     }
 }
 
@@ -261,7 +267,7 @@ fn equal_numbers(names: &[String]) -> Option<(&str, &str)> {
     numbers.windows(2).find(|pair| pair[0].0 == pair[1].0).map(|pair| (pair[0].1, pair[1].1))
 }
 
-fn sorted_names(text: &[String]) -> Vec<String> {
+pub(super) fn sorted_names(text: &[String]) -> Vec<String> {
     let mut names: Vec<String> = text.to_vec();
     names.sort_unstable();
     names.dedup();

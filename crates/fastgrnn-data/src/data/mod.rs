@@ -39,6 +39,7 @@ mod folder_names;
 mod folds;
 mod idx;
 pub mod known;
+mod label_sets;
 mod labels;
 mod load;
 mod manifest;

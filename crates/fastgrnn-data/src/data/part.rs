@@ -12,6 +12,8 @@ use super::{DataError, Finding, LabelKind, Request, Sequences};
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum RawLabels {
     Text(Vec<String>),
+    /// Names of labels, several a sequence or none.
+    Sets(Vec<Vec<String>>),
     Number {
         width: usize,
         values: Vec<f64>,
@@ -161,6 +163,7 @@ impl Part {
         self.x.append(&part.x);
         match (&mut self.y, part.y) {
             (RawLabels::Text(all), RawLabels::Text(more)) => all.extend(more),
+            (RawLabels::Sets(all), RawLabels::Sets(more)) => all.extend(more),
             (RawLabels::Number { values: all, .. }, RawLabels::Number { values: more, .. }) => {
                 all.extend(more);
             }
@@ -228,6 +231,7 @@ impl Part {
         }
         let of = |i: &u32| *i as usize;
         match &mut self.y {
+            RawLabels::Sets(sets) => *sets = from.iter().map(|i| sets[of(i)].clone()).collect(),
             RawLabels::Text(text) => *text = from.iter().map(|i| text[of(i)].clone()).collect(),
             RawLabels::Number { width, values } => {
                 let row = |i| values[of(i) * *width..(of(i) + 1) * *width].iter().copied();

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 settings! {
     /// Which data to use.
     "Data", SourceRecipe => SourceConfig {
-        /// Data set: a known name (digits, mnist, har2, har6, dsa19, google12, google30, wakeword:WORD, ptb, yelp5), a file or a folder
+        /// Data set: a known name (digits, mnist, har2, har6, dsa19, google12, google30, wakeword:WORD, ptb, yelp5, reuters), a file or a folder
         dataset: String = derived, value("NAME|PATH"), local;
         /// Separate test set, if the data set has none of its own
         test: PathBuf = optional, value("PATH"), local;
@@ -35,6 +35,8 @@ settings! {
         id_col: String = optional, value("COLUMN");
         /// CSV column with the label
         label_col: String = optional, value("COLUMN");
+        /// What separates the names of several labels of a sequence, with task = multilabel
+        label_separator: String = optional("|"), value("SIGN");
         /// CSV column with the group (such as a person or a device); a split never divides a group
         group_col: String = optional, value("COLUMN");
         /// Regular expression that finds the label in the path of each file of a folder, such as /(\w+)_; a part called label, or the only one in brackets
@@ -99,6 +101,8 @@ choice! {
         /// The class of a sequence, or its numbers.
         #[default]
         Classify = "classify",
+        /// Several labels of a sequence, or none.
+        MultiLabel = "multilabel",
         /// The next token of a text.
         LanguageModel = "lm",
     }
@@ -110,8 +114,8 @@ pub(crate) const VOCABULARY: usize = 10_000;
 settings! {
     /// How texts become tokens.
     "Text", TextRecipe => TextConfig {
-        /// What is learnt: classify for the class of a sequence (or numbers), lm for the next token of a text
-        task: TaskKind = optional("classify, or lm for the data set ptb");
+        /// What is learnt: classify for the class of a sequence (or numbers), multilabel for several labels of a sequence, lm for the next token of a text
+        task: TaskKind = optional("classify; lm for the data set ptb, multilabel for reuters");
         /// What a token is: words and signs, characters, or what stands between blanks
         tokens: TokenKind = optional("words; blanks for the data set ptb");
         /// Make letters small before texts are cut into tokens
@@ -119,7 +123,7 @@ settings! {
         /// Most tokens of the vocabulary: the most frequent ones of the training text; all others become <unk>
         vocabulary: usize = constant(VOCABULARY), value("N"), range(1..=MAX_SIZE - 1);
         /// CSV column, or field of JSON lines, with the text to classify
-        text_col: String = optional("text, for JSON lines with task = classify"), value("COLUMN");
+        text_col: String = optional("text, for JSON lines with a task"), value("COLUMN");
         /// Most tokens of a text to classify; longer ones lose their end
         max_tokens: usize = constant(300), value("N"), range(1..=MAX_COUNT);
         /// Least number of times that a token of the vocabulary occurs in the training text

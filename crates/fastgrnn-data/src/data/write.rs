@@ -255,6 +255,10 @@ impl<W: Write + Seek> Npz<'_, W> {
         let y = format!("y{suffix}");
         match &examples.y {
             Labels::None | Labels::Next => {}
+            Labels::Sets { .. } => {
+                let joined = joined_sets(&examples.y).unwrap_or_default();
+                self.text(&y, &joined)?;
+            }
             Labels::Value { width, values } => {
                 self.array(&y, "<f4", &[x.len(), *width], &floats(values))?;
             }
@@ -301,10 +305,21 @@ impl<W: Write + Seek> Npz<'_, W> {
     }
 }
 
+/// The names of the labels of each sequence, with `|` between them, if labels are sets.
+fn joined_sets(labels: &Labels) -> Option<Vec<String>> {
+    let Labels::Sets { sets, names, unseen } = labels else { return None };
+    let name = |&label: &u32| {
+        let known = names.get(label as usize);
+        known.or_else(|| unseen.get(label as usize - names.len())).map_or("", String::as_str)
+    };
+    Some(sets.iter().map(|set| set.iter().map(name).collect::<Vec<_>>().join("|")).collect())
+}
+
 /// The label of each sequence as text.
 fn labels(examples: &Examples, out: &Out) -> Result<Option<Vec<String>>, DataError> {
     match &examples.y {
         Labels::None | Labels::Next => Ok(None),
+        Labels::Sets { .. } => Ok(joined_sets(&examples.y)),
         Labels::Class { index, names } => {
             Ok(Some(index.iter().map(|&c| names[c as usize].clone()).collect()))
         }
@@ -360,6 +375,9 @@ fn ts(_: &Dataset, examples: &Examples, name: &str, out: &mut Out) -> Result<(),
         header += &format!("@seriesLength {}\n", x.max_steps());
     }
     header += &match &examples.y {
+        Labels::Sets { .. } => {
+            return Err(out.unsupported("sets of labels fit into .npz and .csv only".into()));
+        }
         Labels::None | Labels::Next => "@classLabel false\n".into(),
         Labels::Value { .. } => "@targetlabel true\n".into(),
         Labels::Class { names, .. } => {

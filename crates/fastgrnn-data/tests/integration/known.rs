@@ -154,7 +154,8 @@ fn known_sets_say_where_they_are_or_what_to_get() {
             "google30",
             "wakeword:<word>",
             "ptb",
-            "yelp5"
+            "yelp5",
+            "reuters"
         ]
     );
     assert!(sets[0].found && sets[0].path.is_none());

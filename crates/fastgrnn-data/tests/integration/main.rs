@@ -13,6 +13,7 @@ mod features_archive;
 mod features_integer;
 mod features_oracle;
 mod known;
+mod label_sets;
 mod label_text;
 mod manifest;
 mod missing_values;

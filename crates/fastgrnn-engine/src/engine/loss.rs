@@ -48,6 +48,7 @@ impl Objective {
         let reads = of_sequences(&|i| match net.readout {
             Readout::Last => batch.readings(i),
             Readout::Every => batch.steps(i),
+            Readout::Mean | Readout::Max => 1,
         });
         let changes = of_sequences(&|i| batch.steps(i) - 1);
         let mean = |factor: f32, rows: usize| factor / (rows.max(1) * net.hidden()) as f32;
@@ -123,7 +124,7 @@ pub(super) fn check(batch: &Batch, rows: usize, outputs: usize, loss: Loss) -> R
 /// Readout rows of a batch.
 pub(super) fn rows(batch: &Batch, readout: Readout) -> usize {
     match readout {
-        Readout::Last => batch.len(),
+        Readout::Last | Readout::Mean | Readout::Max => batch.len(),
         Readout::Every => batch.total_steps(),
     }
 }

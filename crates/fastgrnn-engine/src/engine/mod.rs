@@ -27,6 +27,7 @@ mod materialise;
 mod memory;
 mod plan;
 mod pool;
+mod pooling;
 mod soft;
 mod tile;
 mod tile_out;

@@ -5,6 +5,7 @@ use super::head::{Head, HeadRow, HeadWorkspace, WIDE_ROWS};
 use super::layer::{Input, Layer, LayerWorkspace, Steps};
 use super::loss::{Computation, Objective};
 use super::plan::{EmbeddingPlan, LayerPlan, Plan};
+use super::pooling::{LargestState, MeanState, Pooling, RowStates};
 use super::tile_out::TileOut;
 use super::tokens::TokenSlots;
 use super::weights::Weights;
@@ -95,7 +96,7 @@ impl<S: Simd> SequenceTile<'_, S> {
     /// Index of the first readout row of a sequence of the batch.
     fn first_row(&self, sequence: usize) -> usize {
         match self.plan.net.readout {
-            Readout::Last => sequence,
+            Readout::Last | Readout::Mean | Readout::Max => sequence,
             Readout::Every if sequence == self.batch.len() => self.batch.total_steps(),
             Readout::Every => self.batch.first_step(sequence),
         }
@@ -274,6 +275,8 @@ impl<S: Simd> SequenceTile<'_, S> {
         let is_every_state = match self.plan.net.readout {
             Readout::Last => self.read_last(space, out),
             Readout::Every => self.read_every(space, out),
+            Readout::Mean => self.read_pooled(space, &MeanState, out),
+            Readout::Max => self.read_pooled(space, &LargestState, out),
         };
         if let (Computation::Gradient(objective), true) = (self.computation, is_every_state) {
             let Workspace { steps, layers, dropped, dout, .. } = space;
@@ -333,6 +336,34 @@ impl<S: Simd> SequenceTile<'_, S> {
             }
         }
         !is_plain
+    }
+
+    /// The head reads one vector of all states of each sequence.
+    fn read_pooled(&self, space: &mut Workspace, pooling: &dyn Pooling, out: &mut TileOut) -> bool {
+        let Workspace { steps, order, rows: read, layers, dropped, dout, last, head, .. } = space;
+        let (rows, width) = (steps.rows, self.plan.layers[layers.len() - 1].width);
+        let top = layers.last_mut().expect("a network has a layer");
+        let states = dropped[dropped.len() - 1].or(&top.h[rows * width..]);
+        last.reserve(rows * width);
+        read.clear();
+        for (row, &i) in order.iter().enumerate() {
+            let of_row = RowStates { states, first: row * width, stride: rows * width, width };
+            pooling.pool(&of_row, self.batch.steps(i), &mut last[row * width..][..width]);
+            read.push(HeadRow { sequence: i, row: i, share: 1.0, is_scored: true });
+        }
+        self.head().run(&last[..rows * width], width, read, &mut top.dh, head, out);
+        if !self.computation.is_gradient() {
+            return false;
+        }
+        dout.reserve(steps.active.len() * rows * width);
+        dout[..steps.active.len() * rows * width].fill(0.0);
+        let states = dropped[dropped.len() - 1].or(&top.h[rows * width..]);
+        for (row, &i) in order.iter().enumerate() {
+            let of_row = RowStates { states, first: row * width, stride: rows * width, width };
+            let (pooled, dh) = (&last[row * width..][..width], &top.dh[row * width..][..width]);
+            pooling.spread(&of_row, self.batch.steps(i), pooled, dh, dout);
+        }
+        true
     }
 
     /// The head reads every state: many steps at a time as long as all sequences run.

@@ -42,6 +42,10 @@ pub fn scores(net: &Network, params: &[f64], batch: &Batch) -> Vec<f64> {
     let mut scores = Vec::new();
     for i in 0..batch.len() {
         let run = model.forward(params, batch, i, false);
+        if net.readout.is_pooled() {
+            scores.extend(model.head(params, &run.pooled(net.readout, batch.steps(i)).0));
+            continue;
+        }
         for t in model.readout_steps(batch.steps(i)) {
             scores.extend(model.head(params, &run.read(t)));
         }
@@ -103,7 +107,18 @@ pub fn gradient(net: &Network, params: &[f64], batch: &Batch, loss: Loss) -> (f6
         row += model.readout_steps(steps).len();
         let later = model.readout_steps(steps).zip(first..);
         let earlier = (1..readings(i)).map(|k| (steps - 1 - k * batch.earlier.every, first));
-        for (t, row) in later.chain(earlier) {
+        if net.readout.is_pooled() {
+            let (state, shares) = run.pooled(net.readout, steps);
+            let (value, mut d_scores) = loss::row(loss, &model.head(params, &state), batch, first);
+            total += share * value + activation * state.iter().map(|h| h * h).sum::<f64>();
+            d_scores.iter_mut().for_each(|d| *d *= share);
+            let mut d_state = model.head_reverse(params, &state, &d_scores, &mut gradient);
+            d_state.iter_mut().zip(&state).for_each(|(d, h)| *d += 2.0 * activation * h);
+            for (d, share) in d_states.iter_mut().zip(&shares) {
+                d.iter_mut().zip(share).zip(&d_state).for_each(|((d, share), of)| *d = share * of);
+            }
+        }
+        for (t, row) in later.chain(earlier).filter(|_| !net.readout.is_pooled()) {
             let state = run.read(t);
             let (value, mut d_scores) = loss::row(loss, &model.head(params, &state), batch, row);
             total += share * value + activation * state.iter().map(|h| h * h).sum::<f64>();
@@ -170,6 +185,28 @@ impl Run {
     fn read(&self, t: usize) -> Vec<f64> {
         let last = self.passes.len() - 1;
         self.passes[last].state_after(t).iter().zip(&self.masks[last][t]).map(|(h, m)| h * m).collect()
+    }
+
+    /// The mean or the largest values of what the head could read, and the derivative of it by each state.
+    fn pooled(&self, readout: Readout, steps: usize) -> (Vec<f64>, Vec<Vec<f64>>) {
+        let states: Vec<Vec<f64>> = (0..steps).map(|t| self.read(t)).collect();
+        let width = states[0].len();
+        let (mut pooled, mut shares) = (vec![0.0; width], vec![vec![0.0; width]; steps]);
+        for k in 0..width {
+            let first_largest =
+                (0..steps).fold(0, |best, t| if states[t][k] > states[best][k] { t } else { best });
+            match readout {
+                Readout::Max => {
+                    pooled[k] = states[first_largest][k];
+                    shares[first_largest][k] = 1.0;
+                }
+                _ => {
+                    pooled[k] = states.iter().map(|state| state[k]).sum::<f64>() / steps as f64;
+                    shares.iter_mut().for_each(|share| share[k] = 1.0 / steps as f64);
+                }
+            }
+        }
+        (pooled, shares)
     }
 
     /// From derivatives by what layer `l` hands on to those by its states.
@@ -268,7 +305,7 @@ impl<'a> Model<'a> {
     /// The steps of a sequence whose states the head reads.
     fn readout_steps(&self, steps: usize) -> std::ops::Range<usize> {
         match self.net.readout {
-            Readout::Last => steps - 1..steps,
+            Readout::Last | Readout::Mean | Readout::Max => steps - 1..steps,
             Readout::Every => 0..steps,
         }
     }

@@ -94,7 +94,9 @@ fn check_oracle(net: &Network, params: &[f64], batch: &Batch, loss: Loss) {
 #[test]
 fn embeddings_of_every_cell_equal_the_reference_and_the_reference_equals_differences() {
     for kind in kinds() {
-        for (tied, readout) in [(false, Readout::Every), (true, Readout::Every), (false, Readout::Last)] {
+        let pooled = [(false, Readout::Mean), (false, Readout::Max)];
+        let plain = [(false, Readout::Every), (true, Readout::Every), (false, Readout::Last)];
+        for (tied, readout) in plain.into_iter().chain(pooled) {
             let net = of_tokens(kind, 1 + usize::from(tied), 7, tied, readout);
             let (params, batch) = off_kinks(&net, &[4, 1, 6], SOFTMAX, false, 1e-4);
             check(&net, &params, &batch, SOFTMAX);
@@ -106,7 +108,7 @@ fn embeddings_of_every_cell_equal_the_reference_and_the_reference_equals_differe
 #[test]
 fn every_regulariser_equals_the_reference_and_the_reference_equals_differences() {
     for (i, regularization) in regularizations().into_iter().enumerate() {
-        for readout in [Readout::Every, Readout::Last] {
+        for readout in [Readout::Every, Readout::Last, Readout::Mean, Readout::Max] {
             for is_text in [false, true] {
                 let net = match is_text {
                     true => of_tokens(CellKind::FastGrnn, 2, 6, i % 2 == 0, readout),

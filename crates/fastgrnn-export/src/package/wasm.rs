@@ -30,7 +30,7 @@ pub(super) fn files(context: &PackageContext) -> Result<Vec<File>, ExportError> 
     // For regression: mean and scale that turn scores into values.
     let (mean, scale) = match &context.model.model.task {
         Task::Values { mean, scale } => (Some(mean), Some(scale)),
-        Task::Classes { .. } | Task::NextToken => (None, None),
+        Task::Classes { .. } | Task::Sets { .. } | Task::NextToken => (None, None),
     };
     let about = json!({
         "name": name,

@@ -33,7 +33,7 @@ mod walk;
 pub use drift::{Drift, DriftPoint};
 
 use crate::any::AnyModel;
-use crate::model::{ModelError, Predictions};
+use crate::model::{ModelError, Predictions, SetPrediction};
 use crate::quantize::Saturations;
 use drift::Follower;
 use fastgrnn_core::metrics::Scores;
@@ -121,12 +121,37 @@ pub fn compare(
     Ok(Comparison {
         n: examples.len(),
         samples,
-        agreement: by_a.agreement(&by_b),
-        difference: difference(&by_a, &by_b),
+        agreement: match sets_agreement(a, b, &same, &examples.x, options.threads)? {
+            Some(agreement) => Some(agreement),
+            None => by_a.agreement(&by_b),
+        },
+        difference: difference(&by_a, &by_b).filter(|_| a.float().threshold_of_sets().is_none()),
         a: side_a,
         b: side_b,
         drift,
     })
+}
+
+/// The share of sequences for which both decide for the same labels, if sequences have several.
+fn sets_agreement(
+    a: &AnyModel,
+    b: &AnyModel,
+    same: &[u32],
+    x: &Sequences,
+    threads: usize,
+) -> Result<Option<f64>, ModelError> {
+    let (a, b) = (a.float(), b.float());
+    if a.threshold_of_sets().is_none() || b.threshold_of_sets().is_none() {
+        return Ok(None);
+    }
+    let (by_a, by_b) = (a.predict_sets(x, threads)?, b.predict_sets(x, threads)?);
+    let sorted = |labels: &mut dyn Iterator<Item = u32>| labels.collect::<std::collections::BTreeSet<u32>>();
+    let is_equal = |(a, b): &(&SetPrediction, &SetPrediction)| {
+        let of_b = &mut b.labels().map(|label| same.get(label as usize).map_or(label, |own| *own));
+        sorted(&mut a.labels()) == sorted(of_b)
+    };
+    let equal = by_a.iter().zip(&by_b).filter(is_equal).count();
+    Ok(Some(equal as f64 / by_a.len().max(1) as f64))
 }
 
 fn difference(a: &Predictions, b: &Predictions) -> Option<f64> {
@@ -141,11 +166,15 @@ fn same_question(a: &AnyModel, b: &AnyModel) -> Result<Vec<u32>, CompareError> {
     let numbers: Option<Vec<u32>> =
         b.labels().iter().map(|l| a.labels().iter().position(|k| k == l).map(|i| i as u32)).collect();
     let outputs = a.network.outputs == b.network.outputs || !a.labels().is_empty();
+    let are_alike = a.threshold_of_sets().is_some() == b.threshold_of_sets().is_some();
     match numbers {
-        Some(numbers) if numbers.len() == a.labels().len() && outputs => Ok(numbers),
+        Some(numbers) if numbers.len() == a.labels().len() && outputs && are_alike => Ok(numbers),
         _ => {
             let what = |model: &crate::model::Model| match model.labels() {
                 [] => format!("{} numbers", model.network.outputs),
+                labels if model.threshold_of_sets().is_some() => {
+                    format!("sets of the labels {}", labels.join(", "))
+                }
                 labels => format!("the classes {}", labels.join(", ")),
             };
             Err(CompareError::Tasks { a: what(a), b: what(b) })

@@ -32,6 +32,7 @@ const MAX_FILE: u64 = 1 << 30;
 #[serde(rename_all = "kebab-case")]
 enum TaskKind {
     Classes,
+    Sets,
     Values,
     NextToken,
 }
@@ -72,6 +73,9 @@ struct Metadata {
     /// The positive class and its threshold, of a model that has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     decision: Option<Decision>,
+    /// The threshold of a model of several labels.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    threshold: Option<f64>,
     /// The scales of an integer model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     integer: Option<Value>,
@@ -113,6 +117,7 @@ impl Metadata {
             network: model.network.clone(),
             task: match model.task {
                 Task::Classes { .. } => TaskKind::Classes,
+                Task::Sets { .. } => TaskKind::Sets,
                 Task::Values { .. } => TaskKind::Values,
                 Task::NextToken => TaskKind::NextToken,
             },
@@ -132,6 +137,10 @@ impl Metadata {
             steps: model.steps,
             recipe: model.recipe.clone(),
             decision: model.decision.clone(),
+            threshold: match model.task {
+                Task::Sets { threshold, .. } => Some(threshold),
+                _ => None,
+            },
         }
     }
 
@@ -162,6 +171,9 @@ impl Metadata {
             (format, Some(_)) => {
                 return Err(metadata_error(format!("format {format} with the scales of an integer model")));
             }
+        }
+        if (self.task == TaskKind::Sets || self.network.readout.is_pooled()) && self.integer.is_some() {
+            return Err(metadata_error("the scales of an integer model for one that has no integer form"));
         }
         if self.detector.is_some() && self.integer.is_none() {
             return Err(metadata_error("a detector without the scales of an integer model"));
@@ -199,6 +211,10 @@ impl Metadata {
             }
             (TaskKind::Classes, Loss::BinaryCrossEntropy) if self.labels.len() == 2 => 1,
             (TaskKind::Classes, _) => self.labels.len(),
+            (TaskKind::Sets, Loss::BinaryCrossEntropy) => self.labels.len(),
+            (TaskKind::Sets, _) => {
+                return Err(metadata_error("sets of labels with another loss than binary-cross-entropy"));
+            }
             (TaskKind::Values, _) => net.outputs,
         };
         if outputs != net.outputs {
@@ -207,6 +223,15 @@ impl Metadata {
         }
         if self.task == TaskKind::Classes && self.labels.len() < 2 {
             return Err(metadata_error("a classifier of fewer than two classes"));
+        }
+        match (self.task, self.threshold) {
+            (TaskKind::Sets, Some(threshold)) if (0.0..=1.0).contains(&threshold) => {}
+            (TaskKind::Sets, Some(threshold)) => {
+                return Err(metadata_error(format!("a threshold of {threshold}")));
+            }
+            (TaskKind::Sets, None) => return Err(metadata_error("sets of labels without a threshold")),
+            (_, None) => {}
+            (_, Some(_)) => return Err(metadata_error("a threshold without sets of labels")),
         }
         match &self.features {
             Some(names) if names.len() != net.input() => {
@@ -385,6 +410,9 @@ impl<'a> Opened<'a> {
             params,
             task: match metadata.task {
                 TaskKind::Classes => Task::Classes { labels: metadata.labels },
+                TaskKind::Sets => {
+                    Task::Sets { labels: metadata.labels, threshold: metadata.threshold.unwrap_or(0.5) }
+                }
                 TaskKind::Values => Task::Values { mean: other(TARGET_MEAN), scale: other(TARGET_SCALE) },
                 TaskKind::NextToken => Task::NextToken,
             },

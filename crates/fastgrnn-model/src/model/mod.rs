@@ -23,6 +23,7 @@ mod error;
 mod file;
 mod predict;
 mod scorer;
+mod sets;
 mod size;
 mod threshold;
 mod token_loss;
@@ -36,6 +37,7 @@ pub use file::{
 };
 pub use predict::Predictions;
 pub use scorer::Scorer;
+pub use sets::SetPrediction;
 pub(crate) use size::kept_bytes;
 pub use size::{Sizes, bytes_as_in_paper};
 pub use usage::{DataPart, PartError};
@@ -53,6 +55,15 @@ pub enum Task {
     Classes {
         /// Names of the classes, in order.
         labels: Vec<String>,
+    },
+    /// Scores of labels, several of which a sequence may have, or none.
+    Sets {
+        /// Names of the labels, in order.
+        labels: Vec<String>,
+        /// The probability of a label, as training understood it, above which the model decides for it; 0.5
+        /// where nothing was chosen. It lies in the head already: the model's own probabilities are above
+        /// one half where it decides for a label.
+        threshold: f64,
     },
     /// Numbers. The network computes `(value − mean) / scale`, so that targets of any size train
     /// alike.
@@ -104,6 +115,7 @@ impl Model {
     pub fn new(network: Network, params: Vec<f32>, task: Task) -> Self {
         let loss = match task {
             Task::Classes { .. } | Task::NextToken => Loss::SoftmaxCrossEntropy,
+            Task::Sets { .. } => Loss::BinaryCrossEntropy,
             Task::Values { .. } => Loss::SquaredError,
         };
         Self {
@@ -139,10 +151,10 @@ impl Model {
         }
     }
 
-    /// Names of the classes; empty for regression.
+    /// Names of the classes, or of the labels of which sequences have several; empty for regression.
     pub fn labels(&self) -> &[String] {
         match &self.task {
-            Task::Classes { labels } => labels,
+            Task::Classes { labels } | Task::Sets { labels, .. } => labels,
             Task::Values { .. } | Task::NextToken => &[],
         }
     }

@@ -1,7 +1,8 @@
 //! Predictions, and how good they are.
 
+use super::sets::own_sets;
 use super::{Model, ModelError, Scorer, Task};
-use fastgrnn_core::metrics::Evaluation;
+use fastgrnn_core::metrics::{Evaluation, SetCounts};
 use fastgrnn_core::net::Loss;
 use fastgrnn_data::data::{Examples, Expect, Labels, Normalize, Sequences};
 use fastgrnn_data::text::END_OF_LINE;
@@ -9,11 +10,11 @@ use fastgrnn_data::text::END_OF_LINE;
 /// What a model says about sequences.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Predictions {
-    /// The most probable class of each sequence; empty for regression.
+    /// The most probable class of each sequence; empty for regression and for sets of labels.
     pub classes: Vec<u32>,
     /// Numbers a sequence in `values`.
     pub width: usize,
-    /// Probabilities of the classes, or the predicted numbers in the data's units.
+    /// Probabilities of the classes or labels, or the predicted numbers in the data's units.
     pub values: Vec<f32>,
 }
 
@@ -39,6 +40,10 @@ impl Predictions {
                 Self { classes, width, values: scores }
             }
             (Task::NextToken, _) => Self::none(),
+            (Task::Sets { labels, .. }, _) => {
+                scores.iter_mut().for_each(|s| *s = sigmoid(*s));
+                Self { classes: Vec::new(), width: labels.len(), values: scores }
+            }
             (Task::Values { .. }, Loss::BinaryCrossEntropy) => {
                 scores.iter_mut().for_each(|s| *s = sigmoid(*s));
                 Self { classes: Vec::new(), width: model.network.outputs, values: scores }
@@ -52,7 +57,7 @@ impl Predictions {
         }
     }
 
-    /// No predictions: those of a language model are not kept.
+    /// No predictions: those of a language model, and of many labels, are not kept.
     pub fn none() -> Self {
         Self { classes: Vec::new(), width: 0, values: Vec::new() }
     }
@@ -100,6 +105,14 @@ impl Predictions {
                     (Some(class), Some(decision)) => evaluation.of_positive(class, decision.threshold),
                     _ => evaluation,
                 }
+            }
+            Labels::Sets { sets, .. } => {
+                let mut counts = SetCounts::new(self.width);
+                for (k, &i) in indices.iter().enumerate() {
+                    let margins: Vec<f32> = self.row(k).iter().map(|p| p - 0.5).collect();
+                    counts.add(&margins, sets.get(i as usize));
+                }
+                Evaluation::of_sets(&counts, indices.len(), model.threshold_of_sets().unwrap_or(0.5), loss)
             }
             Labels::None | Labels::Next => Evaluation::of_classes(&[], &[], &[], loss),
         }
@@ -186,6 +199,10 @@ impl Model {
             let evaluation = self.evaluate_tokens(&mut scorer, &self.params, &examples.x, &all)?;
             return Ok((evaluation, Predictions::none()));
         }
+        if let Labels::Sets { .. } = y {
+            let (counts, loss) = self.count_sets(&mut scorer, &self.params, &examples.x, &y, &all)?;
+            return Ok((self.evaluate_sets(&counts, all.len(), loss), Predictions::none()));
+        }
         let (scores, loss) = scorer.score(self, &self.params, &examples.x, Some(&y), &all)?;
         let predictions = Predictions::new(self, scores);
         let evaluation = predictions.evaluate(self, &y, &all, loss);
@@ -223,6 +240,7 @@ impl Model {
     pub fn own_labels(&self, y: &Labels) -> Result<Labels, ModelError> {
         let expected = match self.task {
             Task::Classes { .. } => "classes",
+            Task::Sets { .. } => "sets of labels",
             Task::Values { .. } => "numbers",
             Task::NextToken => "the next token",
         };
@@ -244,9 +262,13 @@ impl Model {
             (Labels::Value { .. }, Task::Values { .. }) => {
                 Err(ModelError::Labels { found: "have another number of columns", expected })
             }
+            (Labels::Sets { sets, names, unseen }, Task::Sets { labels, .. }) => {
+                Ok(own_sets(sets, &[&names[..], unseen].concat(), labels))
+            }
             (Labels::Next, Task::NextToken) => Ok(Labels::Next),
             (Labels::Next, _) => Err(ModelError::Labels { found: "are the next token", expected }),
             (Labels::None, _) => Err(ModelError::Labels { found: "are missing", expected }),
+            (Labels::Sets { .. }, _) => Err(ModelError::Labels { found: "are sets of labels", expected }),
             (Labels::Class { .. }, _) => Err(ModelError::Labels { found: "are classes", expected }),
             (Labels::Value { .. }, _) => Err(ModelError::Labels { found: "are numbers", expected }),
         }

@@ -2,7 +2,7 @@
 
 use super::token_loss::TokenScorer;
 use super::{Model, ModelError, Task};
-use fastgrnn_core::batch::{Batch, Targets};
+use fastgrnn_core::batch::{Batch, Sets, Targets};
 use fastgrnn_core::net::{InitialState, Network, NetworkError};
 use fastgrnn_core::rng::{Rng, stream};
 use fastgrnn_data::data::{DataError, Labels, Sequences};
@@ -18,11 +18,12 @@ impl Model {
     pub fn clear(&self, batch: &mut Batch) {
         batch.clear();
         match (&self.task, &batch.targets) {
-            (Task::Values { .. }, Targets::Class(_)) => batch.targets = Targets::Value(Vec::new()),
-            (Task::Classes { .. } | Task::NextToken, Targets::Value(_)) => {
-                batch.targets = Targets::Class(Vec::new());
-            }
-            _ => {}
+            (Task::Values { .. }, Targets::Value(_))
+            | (Task::Sets { .. }, Targets::Set(_))
+            | (Task::Classes { .. } | Task::NextToken, Targets::Class(_)) => {}
+            (Task::Values { .. }, _) => batch.targets = Targets::Value(Vec::new()),
+            (Task::Sets { .. }, _) => batch.targets = Targets::Set(Sets::default()),
+            (Task::Classes { .. } | Task::NextToken, _) => batch.targets = Targets::Class(Vec::new()),
         }
     }
 
@@ -60,6 +61,11 @@ impl Model {
     pub fn push_target(&self, batch: &mut Batch, y: &Labels, i: usize) {
         match (&mut batch.targets, y, &self.task) {
             (Targets::Class(targets), Labels::Class { index, .. }, _) => targets.push(index[i]),
+            (Targets::Set(targets), Labels::Sets { sets, names, .. }, _) => {
+                // Labels that only a test part has have no score.
+                let set = sets.get(i);
+                targets.push(&set[..set.partition_point(|&label| (label as usize) < names.len())]);
+            }
             (Targets::Value(targets), Labels::Value { width, values }, Task::Values { mean, scale }) => {
                 let row = &values[i * width..(i + 1) * width];
                 targets.extend(row.iter().zip(mean).zip(scale).map(|((v, m), s)| (v - m) / s));
@@ -115,6 +121,22 @@ impl Scorer {
     ) -> Result<(Vec<f32>, f64), ModelError> {
         let outputs = model.network.outputs;
         let mut all = Vec::with_capacity(indices.len() * outputs);
+        let loss = self
+            .for_each_batch(model, params, x, labels, indices, |_, scores| all.extend_from_slice(scores))?;
+        Ok((all, loss))
+    }
+
+    /// The same a batch at a time, for scores that need not all be in memory: calls `f` with the indices of a
+    /// batch and its rows of scores. Returns the mean loss, or 0 without labels.
+    pub(super) fn for_each_batch(
+        &mut self,
+        model: &Model,
+        params: &[f32],
+        x: &Sequences,
+        labels: Option<&Labels>,
+        indices: &[u32],
+        mut f: impl FnMut(&[u32], &[f32]),
+    ) -> Result<f64, ModelError> {
         let mut loss = 0.0;
         for part in indices.chunks(BATCH) {
             model.clear(&mut self.batch);
@@ -129,9 +151,9 @@ impl Scorer {
                 let step = self.engine.loss(&self.scores, &self.batch, model.loss)?;
                 loss += step.loss * part.len() as f64;
             }
-            all.extend_from_slice(&self.scores);
+            f(part, &self.scores);
         }
-        Ok((all, loss / indices.len().max(1) as f64))
+        Ok(loss / indices.len().max(1) as f64)
     }
 
     /// The mean loss of given scores of the sequences at `indices`.

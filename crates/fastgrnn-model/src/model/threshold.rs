@@ -2,6 +2,7 @@
 
 use super::decision::{Cut, best_cut, midway, threshold};
 use super::{Model, Task};
+use fastgrnn_core::metrics::SetCounts;
 use fastgrnn_data::data::Labels;
 
 impl Model {
@@ -22,15 +23,27 @@ impl Model {
     }
 
     /// The offset with the best F1 for these scores of the examples at `indices`, if the model
-    /// has a positive class and they have it, too.
+    /// has a positive class and they have it, too; for sets of labels, that with the best micro F1.
     pub fn best_offset(&self, scores: &[f32], y: &Labels, indices: &[u32]) -> Option<Cut> {
+        if let Labels::Sets { sets, .. } = y {
+            let outputs = self.network.outputs.max(1);
+            let mut counts = SetCounts::new(outputs);
+            let rows = indices.iter().zip(scores.chunks_exact(outputs));
+            rows.for_each(|(&i, row)| counts.add(row, sets.get(i as usize)));
+            return counts.best_threshold().map(|best| Cut { offset: best.score, f1: best.micro_f1 });
+        }
         let (positive, Labels::Class { index, .. }) = (self.positive()?, y) else { return None };
         let truth: Vec<bool> = indices.iter().map(|&i| index[i as usize] as usize == positive).collect();
         best_cut(&self.margins(positive, scores), &truth, midway)
     }
 
-    /// Takes `offset` off the positive class in rows of scores.
+    /// Takes `offset` off the positive class, or off all labels of which sequences have several, in rows of
+    /// scores.
     pub fn lower(&self, scores: &mut [f32], offset: f64) {
+        if let Task::Sets { .. } = self.task {
+            scores.iter_mut().for_each(|score| *score = (f64::from(*score) - offset) as f32);
+            return;
+        }
         let Some(positive) = self.positive() else { return };
         let outputs = self.network.outputs.max(1);
         // A single output speaks for class 1.
@@ -41,7 +54,7 @@ impl Model {
         }
     }
 
-    /// This model with `offset` taken off the positive class for good.
+    /// This model with `offset` taken off the positive class, or off all labels, for good.
     pub fn lowered(mut self, offset: f64) -> Self {
         let layout = self.network.layout();
         if let Some(view) = layout.view("head.b") {
@@ -57,6 +70,9 @@ impl Model {
     pub fn set_threshold(&mut self, offset: f64) {
         if let Some(decision) = &mut self.decision {
             decision.threshold = threshold(offset);
+        }
+        if let Task::Sets { threshold: kept, .. } = &mut self.task {
+            *kept = threshold(offset);
         }
     }
 

@@ -88,6 +88,9 @@ impl Model {
         if self.task == Task::NextToken {
             text.task = Some(TaskKind::LanguageModel);
         }
+        if let Task::Sets { .. } = self.task {
+            text.task = Some(TaskKind::MultiLabel);
+        }
         Request {
             test_apart: test.is_some() || self.recipe.source.test_apart.unwrap_or(false),
             test,
@@ -169,6 +172,15 @@ fn join(train: Examples, test: Option<Examples>) -> Examples {
         (Labels::Class { mut index, names }, Labels::Class { index: more, .. }) => {
             index.extend(more);
             Labels::Class { index, names }
+        }
+        (Labels::Sets { mut sets, names, unseen }, Labels::Sets { sets: more, unseen: of_test, .. }) => {
+            let shift = unseen.len() as u32;
+            let known = names.len() as u32;
+            for set in more.iter() {
+                let moved = set.iter().map(|&label| if label < known { label } else { label + shift });
+                sets.push(&moved.collect::<Vec<u32>>());
+            }
+            Labels::Sets { sets, names, unseen: [unseen, of_test].concat() }
         }
         (Labels::Value { width, mut values }, Labels::Value { values: more, .. }) => {
             values.extend(more);

@@ -95,6 +95,9 @@ pub fn check_form(net: &Network, normalize: Normalize, initial: &InitialState) -
     if net.embedding.is_some() {
         return Err(QuantizeError::Embedding);
     }
+    if net.readout.is_pooled() {
+        return Err(QuantizeError::Pooled);
+    }
     if normalize == Normalize::PerCoordinate {
         return Err(QuantizeError::PerCoordinate);
     }

@@ -10,6 +10,14 @@ pub enum QuantizeError {
     /// A network that reads tokens.
     #[error("a network that reads texts has no integer form")]
     Embedding,
+    /// A network of several labels.
+    #[error("a model of several labels a sequence has no integer form; train it without `quantize`")]
+    SeveralLabels,
+    /// A head that reads all states at once.
+    #[error(
+        "a network whose head reads the mean or the largest of all states has no integer form; use `readout = last`"
+    )]
+    Pooled,
     /// Nothing to calibrate with.
     #[error("there are no sequences to calibrate with; give training data")]
     NoData,

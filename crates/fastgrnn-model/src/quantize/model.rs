@@ -2,7 +2,7 @@
 
 use super::build::{MAX_INTEGER_LAYERS, build};
 use super::{Detector, DetectorProblem, IntegerNetwork, Options, QuantizeError, Saturations};
-use crate::model::{Model, ModelError, Predictions, Scorer};
+use crate::model::{Model, ModelError, Predictions, Scorer, Task};
 use fastgrnn_core::metrics::Evaluation;
 use fastgrnn_data::data::{Examples, Sequences};
 use fastgrnn_data::features;
@@ -50,6 +50,9 @@ pub fn quantize(
     indices: &[u32],
     options: &Options,
 ) -> Result<IntegerModel, QuantizeError> {
+    if let Task::Sets { .. } = model.task {
+        return Err(QuantizeError::SeveralLabels);
+    }
     let network = build(model, x, indices, options)?;
     IntegerModel::new(model, network)
 }

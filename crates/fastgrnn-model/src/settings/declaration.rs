@@ -1,8 +1,8 @@
 //! The declaration of the keys: help text, type, default and range of each.
 
 use super::{
-    AugmentSetting, Axes, ClassShare, ClassWeight, FormSetting, Numbers, Optimizer, Rank, Refit,
-    ScalarSetting, Schedule, Stages,
+    AugmentSetting, Axes, ClassShare, ClassWeight, FormSetting, Numbers, Optimizer, Rank, ReadoutSetting,
+    Refit, ScalarSetting, Schedule, Stages,
 };
 use fastgrnn_core::cells::{CellKind, Nonlinearity, Start};
 use fastgrnn_core::net::{InitialState, Loss, MAX_LAYERS};
@@ -80,6 +80,8 @@ settings! {
         form_u: FormSetting = derived("full, or none for cells without this matrix");
         /// Layers of cells
         layers: usize = constant(1), value("N"), range(1..=MAX_LAYERS);
+        /// What the head reads of each sequence: its last state, or the mean or the largest values of all states
+        readout: ReadoutSetting = constant(ReadoutSetting::Last);
         /// Numbers of the vector of a token, for texts
         embedding: usize = optional("as many as units"), value("N"), range(1..=MAX_HIDDEN);
         /// Use the vectors of the tokens as the matrix of the head of a language model, too

@@ -23,4 +23,6 @@ pub use declaration::{
 pub use recipe::ModelRecipe;
 pub use share::ClassShare;
 pub use stage::{DEFAULT_PROJECTION_INTERVAL, Stage, StageKind, StageName, Stages};
-pub use values::{Axes, ClassWeight, FormSetting, Numbers, Optimizer, Rank, Refit, ScalarSetting, Schedule};
+pub use values::{
+    Axes, ClassWeight, FormSetting, Numbers, Optimizer, Rank, ReadoutSetting, Refit, ScalarSetting, Schedule,
+};

@@ -29,6 +29,19 @@ choice! {
 }
 
 choice! {
+    /// What the head reads of each sequence.
+    ReadoutSetting {
+        /// Its last state.
+        #[default]
+        Last = "last",
+        /// The mean of all its states.
+        Mean = "mean",
+        /// The largest value of each unit over all its states.
+        Max = "max",
+    }
+}
+
+choice! {
     /// How the learning rate falls over the run, after its warm-up.
     Schedule {
         /// The learning rate does not change.

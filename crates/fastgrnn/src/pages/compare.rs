@@ -61,6 +61,8 @@ impl CompareReport<'_> {
         for (named, side) in [(&self.a, &found.a), (&self.b, &found.b)] {
             let scores = side.scores.as_ref();
             add(format!("accuracy, {}", named.engine), scores.and_then(|s| s.accuracy), Unit::Fraction);
+            let micro_f1 = scores.and_then(|s| s.sets.as_ref()).and_then(|sets| sets.micro_f1);
+            add(format!("micro F1, {}", named.name), micro_f1, Unit::Fraction);
             let total = side.saturations.as_ref().map(|s| s.total() as f64);
             add(format!("saturations, {}", named.engine), total, Unit::Count);
         }
@@ -71,13 +73,16 @@ impl CompareReport<'_> {
         out.push_str("<section><h2>Models</h2>\n");
         let row = |named: &Named, side: &Side| {
             let score = match side.scores.as_ref() {
-                Some(s) => s.accuracy.map_or_else(|| number(s.loss), |a| fraction(a, None)),
+                Some(s) => {
+                    let share = s.accuracy.or(s.sets.as_ref().and_then(|sets| sets.micro_f1));
+                    share.map_or_else(|| number(s.loss), |share| fraction(share, None))
+                }
                 None => "no labels".into(),
             };
             vec![named.name.clone(), named.engine.into(), bytes(named.bytes as u64), score]
         };
         let rows = [row(&self.a, &self.found.a), row(&self.b, &self.found.b)];
-        table(out, "Models", &["model", "engine", "bytes", "accuracy, or loss"], &rows);
+        table(out, "Models", &["model", "engine", "bytes", "accuracy, micro F1 or loss"], &rows);
         out.push_str("</section>\n");
     }
 

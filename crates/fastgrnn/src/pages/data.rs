@@ -23,6 +23,10 @@ pub(super) fn data_section(config: &Config, data: &Dataset) -> Option<TableSecti
             let columns = parts.iter().map(|part| part.name.to_owned()).collect::<Vec<_>>();
             ([vec!["class".to_owned()], columns].concat(), class_rows(&parts, names), classes_hint(names))
         }
+        Labels::Sets { names, .. } => {
+            let columns = parts.iter().map(|part| part.name.to_owned()).collect::<Vec<_>>();
+            ([vec!["label".to_owned()], columns].concat(), set_rows(&parts, names), sets_hint(names))
+        }
         Labels::Value { width, .. } => {
             let columns = ["part", "sequences", "smallest", "mean", "largest"].map(str::to_owned).to_vec();
             (columns, value_rows(&parts, *width), "Targets of each part, in the units of the data.".into())
@@ -72,6 +76,37 @@ fn class_rows(parts: &[DataColumn], names: &[String]) -> Vec<Vec<String>> {
     rows
 }
 
+/// The most frequent labels, and how many labels and sequences there are.
+fn set_rows(parts: &[DataColumn], names: &[String]) -> Vec<Vec<String>> {
+    let counts: Vec<Vec<u64>> = parts.iter().map(|part| part.label_counts(names.len())).collect();
+    let mut order: Vec<usize> = (0..names.len()).collect();
+    order.sort_by_key(|&label| std::cmp::Reverse(counts.first().map_or(0, |of_part| of_part[label])));
+    let cell = |(part, of_part): (&DataColumn, &Vec<u64>), label: usize| {
+        let share = of_part[label] as f64 / part.indices.len().max(1) as f64;
+        format!("{} ({})", count(of_part[label]), fraction(share, None))
+    };
+    let row = |&label: &usize| {
+        let cells = parts.iter().zip(&counts).map(|column| cell(column, label));
+        std::iter::once(names[label].clone()).chain(cells).collect()
+    };
+    let mut rows: Vec<Vec<String>> = order.iter().take(MOST_CLASSES).map(row).collect();
+    let sums = counts.iter().map(|of_part| count(of_part.iter().sum()));
+    rows.push(std::iter::once("all labels".to_owned()).chain(sums).collect());
+    let sequences = parts.iter().map(|part| count(part.indices.len() as u64));
+    rows.push(std::iter::once("sequences".to_owned()).chain(sequences).collect());
+    rows
+}
+
+fn sets_hint(names: &[String]) -> String {
+    let which = match names.len() > MOST_CLASSES {
+        true => format!("The {MOST_CLASSES} most frequent of {} labels: ", count(names.len() as u64)),
+        false => String::new(),
+    };
+    format!(
+        "{which}sequences with each label, and their share of the part. A sequence may have several labels, or none."
+    )
+}
+
 fn classes_hint(names: &[String]) -> String {
     match names.len() > MOST_CLASSES {
         true => format!("The first {MOST_CLASSES} of {} classes.", count(names.len() as u64)),
@@ -99,6 +134,18 @@ impl DataColumn<'_> {
         let mut counts = vec![0; classes];
         if let Labels::Class { index, .. } = &self.examples.y {
             self.indices.iter().for_each(|&i| counts[index[i as usize] as usize] += 1);
+        }
+        counts
+    }
+
+    /// Sequences with each of the labels that are learnt.
+    fn label_counts(&self, labels: usize) -> Vec<u64> {
+        let mut counts = vec![0; labels];
+        if let Labels::Sets { sets, .. } = &self.examples.y {
+            for &i in &self.indices {
+                let known = sets.get(i as usize).iter().filter(|&&label| (label as usize) < labels);
+                known.for_each(|&label| counts[label as usize] += 1);
+            }
         }
         counts
     }

@@ -104,6 +104,10 @@ impl ParetoReport<'_> {
     /// The name of the figure that points are compared by.
     fn figure(&self) -> &'static str {
         let of = |p: &TrainedCandidate| p.val.as_ref().and_then(|s| p.metric.of(s)).map(|_| p.metric);
+        let are_sets = |p: &TrainedCandidate| p.val.as_ref().is_some_and(|s| s.sets.is_some());
+        if self.points.iter().any(are_sets) {
+            return "micro F1";
+        }
         self.points.iter().find_map(of).map_or("loss", metric_name)
     }
 

@@ -215,6 +215,19 @@ fn scores(part: &str, two_classes: bool, s: &Scores, sd: Option<&Scores>, figure
         show("perplexity", s.perplexity, sd.and_then(|d| d.perplexity), Unit::Number);
         show("share of unknown tokens", s.unknown_rate, None, Unit::Fraction);
     }
+    if let Some(sets) = &s.sets {
+        let of_sd = sd.and_then(|d| d.sets.as_ref());
+        let all = sets.entries();
+        for (k, (key, value)) in all.into_iter().enumerate() {
+            let name = key.replace("_at_", "@").replace("ndcg", "nDCG").replace("_f1", " F1");
+            let is_shown = part == "test" || ["micro_f1", "precision_at_1"].contains(&key);
+            if is_shown {
+                show(&name, value, of_sd.and_then(|d| d.entries()[k].1), Unit::Fraction);
+            }
+        }
+        show("threshold", s.threshold, None, Unit::Number);
+        return;
+    }
     if s.accuracy.is_some() {
         show("accuracy", s.accuracy, sd.and_then(|d| d.accuracy), Unit::Fraction);
     }
@@ -257,6 +270,8 @@ fn seed_row(record: &SeedRecord, best_seed: u64) -> SeedRow {
         val_accuracy: val.and_then(|s| s.accuracy),
         val_loss: val.map(|s| s.loss),
         test_accuracy: test.and_then(|s| s.accuracy),
+        val_micro_f1: val.and_then(|s| s.sets.as_ref()).and_then(|s| s.micro_f1),
+        test_micro_f1: test.and_then(|s| s.sets.as_ref()).and_then(|s| s.micro_f1),
         test_f1: test.and_then(|s| s.f1_macro),
         test_loss: test.map(|s| s.loss),
         seconds: Some(r.seconds),

@@ -30,6 +30,8 @@ pub(super) fn sequence_pages(data: &Dataset, results: Option<&SequenceResults>, 
         return SequencePages { mistakes: None, examples: None, shown: ShownFeatures::choose(&[], &[]) };
     }
     let examples = pick_examples(&data.train);
+    // Of several labels, single mistakes are not kept.
+    let results = results.filter(|_| !matches!(data.train.y, Labels::Sets { .. }));
     let judged = results.and_then(|results| Some((results, judged_examples(data, results.part)?)));
     let mistakes = judged.map_or(Vec::new(), |(results, part)| pick_mistakes(part, results));
     let drawn: Vec<&[f32]> = mistakes.iter().chain(&examples).map(|p| p.examples.x.get(p.index)).collect();
@@ -184,6 +186,14 @@ fn pick_examples(train: &Examples) -> Vec<Picked<'_>> {
             chosen.dedup();
             chosen.into_iter().map(|i| picked(i, "target", number(f64::from(target(i))))).collect()
         }
+        Labels::Sets { sets, names, .. } => {
+            let labels = |i: usize| {
+                let of_set: Vec<&str> =
+                    sets.get(i).iter().filter_map(|&k| names.get(k as usize)).map(String::as_str).collect();
+                if of_set.is_empty() { "none".to_owned() } else { of_set.join(", ") }
+            };
+            (0..train.len().min(MOST_EXAMPLES)).map(|i| picked(i, "labels", labels(i))).collect()
+        }
         Labels::Next | Labels::None => Vec::new(),
     }
 }
@@ -195,6 +205,7 @@ fn examples_text(train: &Examples, shown: usize) -> String {
             quantity(names.len() as u64, "class")
         ),
         Labels::Class { .. } => "The first sequence of each class in the training data.".into(),
+        Labels::Sets { .. } => "The first sequences of the training data.".into(),
         _ => "Sequences of the training data with the smallest, the middle and the largest target.".into(),
     }
 }

@@ -8,9 +8,9 @@ use super::checkpoint::{BestEpoch, State};
 use super::epoch::FoldEpoch;
 use super::sequence_results::{JudgedPart, SequenceResults};
 use super::summary::FoldResult;
-use fastgrnn_core::metrics::{Evaluation, Metric};
+use fastgrnn_core::metrics::{Evaluation, Metric, SetCounts};
 use fastgrnn_data::data::Labels;
-use fastgrnn_model::model::{Model, Predictions};
+use fastgrnn_model::model::{Model, Predictions, threshold};
 
 /// What the folds came to after one epoch.
 pub(super) struct Pooled {
@@ -82,7 +82,15 @@ impl<'a> FoldScores<'a> {
     }
 
     /// How good these scores of the sequences at `indices` are, the positive class lowered by `offset`.
-    fn evaluate(&self, scores: Vec<f32>, indices: &[u32], offset: Option<f64>, loss: f64) -> Evaluation {
+    fn evaluate(&self, mut scores: Vec<f32>, indices: &[u32], offset: Option<f64>, loss: f64) -> Evaluation {
+        if let Labels::Sets { sets, .. } = self.y {
+            self.model.lower(&mut scores, offset.unwrap_or(0.0));
+            let width = self.model.network.outputs.max(1);
+            let mut counts = SetCounts::new(width);
+            let rows = indices.iter().zip(scores.chunks_exact(width));
+            rows.for_each(|(&i, row)| counts.add(row, sets.get(i as usize)));
+            return Evaluation::of_sets(&counts, indices.len(), threshold(offset.unwrap_or(0.0)), loss);
+        }
         self.predictions(scores, offset).evaluate(self.model, self.y, indices, loss)
     }
 

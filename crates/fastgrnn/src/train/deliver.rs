@@ -91,7 +91,7 @@ impl Scored {
     pub(super) fn held_out(&self, model: &Model) -> Vec<f32> {
         match model.task {
             Task::Values { .. } => Predictions::new(model, self.raw.clone()).values,
-            Task::Classes { .. } | Task::NextToken => self.raw.clone(),
+            Task::Classes { .. } | Task::Sets { .. } | Task::NextToken => self.raw.clone(),
         }
     }
 }
@@ -160,7 +160,7 @@ impl Job<'_> {
                 if let Some(normalized) = offset {
                     let model = &result.model;
                     let scale = self.margin_scale(model, &model.params, &result.indices)?;
-                    offset = scale.map(|scale| scale.offset(normalized));
+                    offset = Some(scale.map_or(normalized, |scale| scale.offset(normalized)));
                     val.evaluation.scores.threshold = offset.map(threshold);
                 }
                 Ok((Some(val), offset))
@@ -237,10 +237,14 @@ impl Job<'_> {
 
     /// What the float model's positive class, if it has one, is to be lowered by.
     fn offset(&mut self, model: &Model, val: &[u32]) -> Result<Option<f64>, ModelError> {
+        let train = &self.data.train;
+        if let (Labels::Sets { .. }, false) = (&train.y, val.is_empty()) {
+            let (counts, _) = model.count_sets(&mut self.scorer, &model.params, &train.x, &train.y, val)?;
+            return Ok(counts.best_threshold().map(|best| best.score));
+        }
         if model.positive().is_none() || val.is_empty() {
             return Ok(None);
         }
-        let train = &self.data.train;
         let (scores, _) = self.scorer.score(model, &model.params, &train.x, None, val)?;
         Ok(model.best_offset(&scores, &train.y, val).map(|cut| cut.offset))
     }
@@ -264,6 +268,11 @@ impl Job<'_> {
             let evaluation = model.evaluate_tokens(scorer, &model.params, &examples.x, indices)?;
             return Ok((evaluation, Predictions::none()));
         }
+        if let Labels::Sets { .. } = examples.y {
+            let (counts, loss) =
+                model.count_sets(&mut self.scorer, &model.params, &examples.x, &examples.y, indices)?;
+            return Ok((model.evaluate_sets(&counts, indices.len(), loss), Predictions::none()));
+        }
         let (scores, loss) =
             self.scorer.score(model, &model.params, &examples.x, Some(&examples.y), indices)?;
         let predictions = Predictions::new(model, scores);
@@ -281,6 +290,17 @@ impl Job<'_> {
         if train.y == Labels::Next {
             let scores = model.evaluate_tokens(&mut self.scorer, params, &train.x, indices)?.scores;
             return Ok(Scored { scores, raw: Vec::new() });
+        }
+        if let (Labels::Sets { .. }, true) = (&train.y, self.folds.is_empty()) {
+            let (counts, loss) = model.count_sets(&mut self.scorer, params, &train.x, &train.y, indices)?;
+            let mut found = model.evaluate_sets(&counts, indices.len(), loss).scores;
+            let best = counts.best_threshold();
+            found.threshold = best.map(|best| threshold(best.score));
+            if let Some(sets) = &mut found.sets {
+                // The counts say nothing about single labels at another threshold.
+                (sets.micro_f1, sets.macro_f1) = (Some(best.map_or(0.0, |best| best.micro_f1)), None);
+            }
+            return Ok(Scored { scores: found, raw: Vec::new() });
         }
         let (raw, loss) = self.scorer.score(model, params, &train.x, Some(&train.y), indices)?;
         let mut scores = raw.clone();

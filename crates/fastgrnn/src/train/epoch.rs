@@ -41,6 +41,9 @@ pub struct EpochReport {
     /// F1 of the positive class on the validation part, at its best threshold.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub val_f1: Option<f64>,
+    /// Micro F1 on the validation part at its best threshold, of several labels.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub val_micro_f1: Option<f64>,
     /// Perplexity on the validation part, of a language model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub val_perplexity: Option<f64>,

@@ -40,6 +40,10 @@ pub(super) fn of_data(data: &Dataset) -> String {
         match &examples.y {
             Labels::Class { index, .. } => fingerprint.add_whole(index),
             Labels::Value { values, .. } => fingerprint.add_floats(values),
+            Labels::Sets { sets, .. } => sets.iter().for_each(|set| {
+                fingerprint.add(set.len() as u64);
+                fingerprint.add_whole(set);
+            }),
             Labels::Next | Labels::None => {}
         }
         for units in [&examples.group, &examples.recording].into_iter().flatten() {

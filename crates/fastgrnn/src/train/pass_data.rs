@@ -232,6 +232,7 @@ fn task(y: &Labels, indices: &[u32], loss: Loss) -> Task {
             }
             Task::Values { mean: means, scale: scales }
         }
+        Labels::Sets { names, .. } => Task::Sets { labels: names.clone(), threshold: 0.5 },
         Labels::Next => Task::NextToken,
         Labels::None => Task::Classes { labels: Vec::new() },
     }

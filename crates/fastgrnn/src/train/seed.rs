@@ -403,6 +403,7 @@ impl<'j, 'a> SeedRun<'j, 'a> {
             val_loss: validated.as_ref().map(|s| s.loss),
             val_accuracy: validated.as_ref().and_then(|s| s.accuracy),
             val_f1: validated.as_ref().filter(|s| s.threshold.is_some()).and_then(|s| s.f1),
+            val_micro_f1: validated.as_ref().and_then(|s| s.sets.as_ref()).and_then(|s| s.micro_f1),
             val_perplexity: validated.as_ref().and_then(|s| s.perplexity),
             best: is_best,
             stage: stages.at(done.saturating_sub(1)).kind.stage(),

@@ -91,7 +91,7 @@ impl SequenceResults {
         match y {
             Labels::Class { index, .. } => results.add_classes(index, indices, predictions),
             Labels::Value { width, values } => results.add_values(*width, values, indices, predictions),
-            Labels::Next | Labels::None => {}
+            Labels::Sets { .. } | Labels::Next | Labels::None => {}
         }
         results
     }

@@ -10,6 +10,7 @@ mod train_cross_validation;
 mod train_folder;
 mod train_resume;
 mod train_run;
+mod train_sets;
 mod train_soft;
 mod train_stages;
 mod train_text;

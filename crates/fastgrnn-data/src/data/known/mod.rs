@@ -9,6 +9,7 @@ mod dsa;
 mod har;
 mod mnist;
 mod ptb;
+mod reuters;
 mod set;
 mod speech;
 mod text;
@@ -51,7 +52,7 @@ pub struct KnownSet {
     pub fetch: String,
 }
 
-const SPECS: [&KnownSpec; 10] = [
+const SPECS: [&KnownSpec; 11] = [
     &digits::SPEC,
     &mnist::SPEC,
     &har::HAR2,
@@ -62,6 +63,7 @@ const SPECS: [&KnownSpec; 10] = [
     &speech::WAKEWORD,
     &ptb::SPEC,
     &yelp::SPEC,
+    &reuters::SPEC,
 ];
 
 /// The environment variable that names the folder with the known data sets.

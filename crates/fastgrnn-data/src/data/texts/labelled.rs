@@ -6,11 +6,14 @@ use csv::ReaderBuilder;
 
 use super::super::archive::Tree;
 use super::super::dialect::delimiter;
+use super::super::label_sets;
 use super::super::names::listed;
 use super::super::part::{Part, RawLabels};
 use super::super::parts::Parts;
-use super::super::{DataError, Request, Sequences, Unlabelled};
+use super::super::{DataError, Request, Sequences, TaskKind, Unlabelled};
+use super::extreme::{self, LabelNames};
 use super::format::format;
+use super::json_lines;
 use super::named_text::NamedText;
 use super::part_name::{PartName, part_of};
 use crate::text::{Counts, TextFormat, Tokenizer};
@@ -21,22 +24,75 @@ use fastgrnn_core::rng::{Rng, stream};
 #[derive(Default)]
 pub(crate) struct Texts {
     file: String,
-    texts: Vec<String>,
-    /// The label of each text; empty if labels are not wanted.
-    labels: Vec<String>,
-    ids: Option<Vec<String>>,
-    notes: Vec<String>,
+    pub(super) texts: Vec<String>,
+    /// What is known about each text.
+    labels: TextLabels,
+    pub(super) ids: Option<Vec<String>>,
+    pub(super) notes: Vec<String>,
+}
+
+/// What is known about each text.
+#[derive(Default)]
+enum TextLabels {
+    /// Nothing: labels are not wanted.
+    #[default]
+    None,
+    /// Its class.
+    Class(Vec<String>),
+    /// The names of its labels.
+    Sets(Vec<Vec<String>>),
 }
 
 impl Texts {
-    fn new(file: &str) -> Self {
+    pub(crate) fn new(file: &str) -> Self {
         Self { file: file.into(), ..Self::default() }
     }
 
-    /// Takes out about a `share` of the texts of each label, which the seed decides.
+    /// No texts of `file` yet, with these notes about it.
+    pub(super) fn with_notes(file: &str, notes: Vec<String>) -> Self {
+        Self { notes, ..Self::new(file) }
+    }
+
+    /// Appends a text with the names of its labels.
+    pub(crate) fn push_with_set(&mut self, text: String, names: Vec<String>) {
+        self.texts.push(text);
+        self.push_set(names);
+    }
+
+    fn push_class(&mut self, label: String) {
+        match &mut self.labels {
+            TextLabels::Class(all) => all.push(label),
+            other => *other = TextLabels::Class(vec![label]),
+        }
+    }
+
+    pub(super) fn push_set(&mut self, names: Vec<String>) {
+        match &mut self.labels {
+            TextLabels::Sets(all) => all.push(names),
+            other => *other = TextLabels::Sets(vec![names]),
+        }
+    }
+
+    /// The label of the next text as it stands in the file: names of a set, or a class.
+    pub(super) fn push_label(&mut self, place: &str, text: &str, request: &Request) -> Result<(), DataError> {
+        match request.text.task {
+            Some(TaskKind::MultiLabel) => {
+                self.push_set(label_sets::names_in(text, label_sets::separator(request)));
+            }
+            _ => self.push_class(label(&self.file, place, text)?),
+        }
+        Ok(())
+    }
+
+    /// Takes out about a `share` of the texts of each class, or of all texts with sets of labels, which the
+    /// seed decides.
     pub(crate) fn split_off(&mut self, share: f64, seed: u64) -> Self {
         let mut of_label: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-        for (i, label) in self.labels.iter().enumerate() {
+        for i in 0..self.texts.len() {
+            let label = match &self.labels {
+                TextLabels::Class(all) => all.get(i).map_or("", String::as_str),
+                _ => "",
+            };
             of_label.entry(label).or_default().push(i);
         }
         let mut is_taken = vec![false; self.texts.len()];
@@ -47,32 +103,42 @@ impl Texts {
             order[..count].iter().for_each(|&i| is_taken[i] = true);
         }
         let mut taken = Self::new(&self.file);
-        let move_out = |all: &mut Vec<String>, to: &mut Vec<String>| {
-            let mut i = 0;
-            all.retain_mut(|value| {
-                i += 1;
-                if is_taken[i - 1] {
-                    to.push(std::mem::take(value));
-                }
-                !is_taken[i - 1]
-            });
+        taken.texts = take_out(&mut self.texts, &is_taken);
+        taken.labels = match &mut self.labels {
+            TextLabels::None => TextLabels::None,
+            TextLabels::Class(all) => TextLabels::Class(take_out(all, &is_taken)),
+            TextLabels::Sets(all) => TextLabels::Sets(take_out(all, &is_taken)),
         };
-        move_out(&mut self.texts, &mut taken.texts);
-        move_out(&mut self.labels, &mut taken.labels);
-        if let Some(ids) = &mut self.ids {
-            move_out(ids, taken.ids.get_or_insert_default());
-        }
+        taken.ids = self.ids.as_mut().map(|ids| take_out(ids, &is_taken));
         taken
     }
 
     fn append(&mut self, mut more: Self) {
         self.texts.append(&mut more.texts);
-        self.labels.append(&mut more.labels);
+        match (&mut self.labels, more.labels) {
+            (TextLabels::Class(all), TextLabels::Class(more)) => all.extend(more),
+            (TextLabels::Sets(all), TextLabels::Sets(more)) => all.extend(more),
+            (all @ TextLabels::None, more) => *all = more,
+            _ => {}
+        }
         self.notes.append(&mut more.notes);
         if let (Some(all), Some(ids)) = (&mut self.ids, more.ids) {
             all.extend(ids);
         }
     }
+}
+
+/// Takes the values out that are chosen.
+fn take_out<T: Default>(all: &mut Vec<T>, is_taken: &[bool]) -> Vec<T> {
+    let (mut taken, mut i) = (Vec::new(), 0);
+    all.retain_mut(|value| {
+        i += 1;
+        if is_taken[i - 1] {
+            taken.push(std::mem::take(value));
+        }
+        !is_taken[i - 1]
+    });
+    taken
 }
 
 /// The columns of a table, or the fields of JSON lines, that are read.
@@ -85,9 +151,14 @@ pub(crate) struct TableColumns {
 
 /// Reads the texts of a folder, an archive or a file.
 pub(super) fn read(tree: &mut Tree, request: &Request, labelled: bool) -> Result<Parts, DataError> {
+    let (label_names, mut extra) = LabelNames::find(tree, request)?;
+    if extreme::is_layout(tree, request) {
+        return extreme::read(tree, &label_names, request, labelled);
+    }
+    extra.extend(keep_yelp_reviews(tree));
     let names: Vec<String> = tree.files.iter().map(|file| file.name.clone()).collect();
     let mut parts: BTreeMap<u8, Texts> = BTreeMap::new();
-    let mut skipped = Vec::new();
+    let mut skipped = extra;
     for (i, name) in names.iter().enumerate() {
         let lower = name.to_ascii_lowercase();
         let ending = lower.rsplit('.').next().unwrap_or_default().to_string();
@@ -97,8 +168,7 @@ pub(super) fn read(tree: &mut Tree, request: &Request, labelled: bool) -> Result
                 read_table(name, &tree.read(i)?, &columns, request)?
             }
             "jsonl" | "ndjson" | "json" => {
-                let columns = columns(name, request, labelled)?;
-                json_lines(name, &tree.read(i)?, &columns, request)?
+                json_lines::read(name, &tree.read(i)?, &label_names, request, labelled)?
             }
             "txt" => single(name, &tree.read(i)?, request, labelled)?,
             _ => {
@@ -177,7 +247,11 @@ fn encode(mut texts: Texts, format: &TextFormat, request: &Request) -> Part {
             .notes
             .push(format!("{file}: {many} of more than {most} tokens lost their end; see `max-tokens`"));
     }
-    let y = if texts.labels.is_empty() { RawLabels::None } else { RawLabels::Text(texts.labels) };
+    let y = match texts.labels {
+        TextLabels::None => RawLabels::None,
+        TextLabels::Class(labels) => RawLabels::Text(labels),
+        TextLabels::Sets(sets) => RawLabels::Sets(sets),
+    };
     let mut part = Part::new(texts.file, x, y);
     part.text = Some(format.clone());
     part.notes = texts.notes;
@@ -202,10 +276,30 @@ pub fn text_input(text: &str, request: &Request) -> Unlabelled {
     Unlabelled { x: part.x, ids: vec!["0".into()], features: None, notes: part.notes }
 }
 
+/// The name of the file of reviews in the Yelp data set, without its ending.
+const YELP_REVIEWS: &str = "yelp_academic_dataset_review";
+
+/// Whether a file is that of the reviews in the Yelp data set.
+pub(super) fn is_yelp_reviews(name: &str) -> bool {
+    name.rsplit('/').next().unwrap_or(name).to_ascii_lowercase().starts_with(YELP_REVIEWS)
+}
+
+/// Keeps only the reviews, if `tree` is the Yelp data set; returns the names of the other files.
+fn keep_yelp_reviews(tree: &mut Tree) -> Vec<String> {
+    if !tree.files.iter().any(|file| is_yelp_reviews(&file.name)) {
+        return Vec::new();
+    }
+    let others = tree.files.iter().filter(|file| !is_yelp_reviews(&file.name));
+    let others = others.map(|file| file.name.clone()).collect();
+    tree.files.retain(|file| is_yelp_reviews(&file.name));
+    others
+}
+
 /// The columns that a request names. The text is in `text` unless it says otherwise.
-fn columns(file: &str, request: &Request, labelled: bool) -> Result<TableColumns, DataError> {
+pub(super) fn columns(file: &str, request: &Request, labelled: bool) -> Result<TableColumns, DataError> {
     let text = request.text.text_col.clone().unwrap_or_else(|| "text".into());
-    match (&request.data.label_col, labelled) {
+    let stars = is_yelp_reviews(file).then(|| "stars".to_string());
+    match (&request.data.label_col.clone().or(stars), labelled) {
         (Some(label), true) => Ok(TableColumns { text, label: Some(label.clone()) }),
         (None, true) => Err(DataError::NoLabels {
             file: file.into(),
@@ -243,20 +337,25 @@ pub(crate) fn read_table(
     let text_at = find(&columns.text)?;
     let label_at = columns.label.as_deref().map(find).transpose()?;
     let mut texts = Texts { notes, ..Texts::new(file) };
+    let mut cells = Vec::new();
     for record in reader.records() {
         let record = record.map_err(corrupt)?;
         texts.texts.push(record.get(text_at).unwrap_or_default().to_string());
         if let Some(at) = label_at {
             let line = record.position().map_or(0, |position| position.line());
-            let label = label(file, &format!("line {line}"), record.get(at).unwrap_or_default())?;
-            texts.labels.push(label);
+            let cell = record.get(at).unwrap_or_default();
+            texts.push_label(&format!("line {line}"), cell, request)?;
+            cells.push(cell.to_string());
         }
+    }
+    if request.text.task == Some(TaskKind::MultiLabel) {
+        texts.notes.extend(label_sets::other_separator(file, &cells, label_sets::separator(request)));
     }
     Ok(texts)
 }
 
 /// Refuses settings of tables that those of texts do not have.
-fn refuse_other_settings(file: &str, request: &Request) -> Result<(), DataError> {
+pub(super) fn refuse_other_settings(file: &str, request: &Request) -> Result<(), DataError> {
     let data = &request.data;
     let given = [
         ("skip-rows", data.skip_rows.map(|rows| rows.to_string())),
@@ -294,46 +393,6 @@ fn label(file: &str, place: &str, label: &str) -> Result<String, DataError> {
     }
 }
 
-/// Reads lines that are JSON objects.
-fn json_lines(
-    file: &str,
-    bytes: &[u8],
-    columns: &TableColumns,
-    request: &Request,
-) -> Result<Texts, DataError> {
-    refuse_other_settings(file, request)?;
-    let NamedText { text, notes, .. } = NamedText::decode(file, bytes, request)?;
-    let mut texts = Texts { notes, ..Texts::new(file) };
-    for (i, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let place = format!("line {}", i + 1);
-        let corrupt =
-            |problem: String| DataError::Corrupt { file: file.into(), place: place.clone(), problem };
-        let object: serde_json::Map<String, serde_json::Value> =
-            serde_json::from_str(line).map_err(|error| corrupt(format!("no JSON object: {error}")))?;
-        let field = |name: &str| -> Result<String, DataError> {
-            match object.get(name) {
-                Some(serde_json::Value::String(text)) => Ok(text.clone()),
-                Some(value @ (serde_json::Value::Number(_) | serde_json::Value::Bool(_))) => {
-                    Ok(value.to_string())
-                }
-                Some(_) => Err(corrupt(format!("the field '{name}' is neither text nor a number"))),
-                None => {
-                    let fields: Vec<String> = object.keys().cloned().collect();
-                    Err(corrupt(format!("there is no field '{name}'; fields: {}", listed(&fields))))
-                }
-            }
-        };
-        texts.texts.push(field(&columns.text)?);
-        if let Some(name) = &columns.label {
-            texts.labels.push(label(file, &place, &field(name)?)?);
-        }
-    }
-    if texts.texts.is_empty() {
-        return Err(DataError::Empty { file: file.into(), hint: "no line holds a text".into() });
-    }
-    Ok(texts)
-}
-
 /// A file that is one text. Its label is the folder that it is in.
 fn single(file: &str, bytes: &[u8], request: &Request, labelled: bool) -> Result<Texts, DataError> {
     let NamedText { text, notes, .. } = NamedText::decode(file, bytes, request)?;
@@ -342,7 +401,11 @@ fn single(file: &str, bytes: &[u8], request: &Request, labelled: bool) -> Result
     if labelled {
         let folder = file.rsplit_once('/').map(|(folder, _)| folder.rsplit('/').next().unwrap_or(folder));
         match folder.filter(|folder| part_of(folder).is_none()) {
-            Some(folder) => texts.labels.push(folder.to_string()),
+            Some(_) if request.text.task == Some(TaskKind::MultiLabel) => {
+                let hint = "the folder of a text is one label; give several in a table with a text column, in JSON lines, or in a label file";
+                return Err(DataError::NoLabels { file: file.into(), hint: hint.into() });
+            }
+            Some(folder) => texts.push_class(folder.to_string()),
             None => {
                 let hint = "a folder of texts has a folder for each class, as in train/good/1.txt".into();
                 return Err(DataError::NoLabels { file: file.into(), hint });

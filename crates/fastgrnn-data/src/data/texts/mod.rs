@@ -1,15 +1,19 @@
 //! Texts as data: for language models, and with a label each.
 
+mod extreme;
 mod format;
+mod json_lines;
 mod labelled;
 mod language;
 mod named_text;
 mod part_name;
+mod sgml;
 
 pub use labelled::text_input;
 pub(crate) use labelled::{TableColumns, read_table, to_parts};
 pub(crate) use language::{LanguageTexts, language_parts};
 pub(crate) use named_text::NamedText;
+pub(crate) use sgml::read as read_stories;
 
 use super::archive::Tree;
 use super::fields::is_numeric;
@@ -23,10 +27,16 @@ pub(crate) fn is_text(tree: &Tree, request: &Request) -> bool {
         || request.text_format.is_some();
     let is_lines = |name: &str| {
         let name = name.to_ascii_lowercase();
-        name.ends_with(".jsonl") || name.ends_with(".ndjson")
+        [".jsonl", ".ndjson", ".json"].iter().any(|ending| name.ends_with(ending))
     };
     let are_lines = || tree.files.iter().any(|file| is_lines(&file.name));
-    is_given || (request.text.task.is_some() && (are_lines() || are_prose(tree)))
+    let are_texts = || are_lines() || are_prose(tree) || extreme::is_layout(tree, request);
+    let are_stories = || {
+        request.text.task == Some(TaskKind::MultiLabel)
+            && tree.files.iter().any(|file| sgml::is_stories(&file.name))
+    };
+    let are_reviews = || tree.files.iter().any(|file| labelled::is_yelp_reviews(&file.name));
+    is_given || (request.text.task.is_some() && are_texts()) || are_reviews() || are_stories()
 }
 
 /// Whether all files are `.txt` files whose first line is no row of numbers.
@@ -47,6 +57,9 @@ fn are_prose(tree: &Tree) -> bool {
 pub(crate) fn read(tree: &mut Tree, request: &Request, labelled: bool) -> Result<Parts, DataError> {
     match request.text.task {
         Some(TaskKind::LanguageModel) => language::read(tree, request),
+        Some(TaskKind::MultiLabel) if tree.files.iter().any(|file| sgml::is_stories(&file.name)) => {
+            sgml::read(tree, request, labelled)
+        }
         _ => labelled::read(tree, request, labelled),
     }
 }

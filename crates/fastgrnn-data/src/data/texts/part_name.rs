@@ -11,9 +11,9 @@ pub(super) enum PartName {
 /// The part that a piece of a path tells, such as `train.txt`, `wiki.valid.tokens` or `test/good/1.txt`.
 pub(super) fn part_of(path: &str) -> Option<PartName> {
     path.to_ascii_lowercase().split(['/', '.', '_', '-']).find_map(|piece| match piece {
-        "train" | "training" => Some(PartName::Train),
+        "train" | "training" | "trn" => Some(PartName::Train),
         "valid" | "val" | "validation" | "dev" => Some(PartName::Validation),
-        "test" => Some(PartName::Test),
+        "test" | "tst" => Some(PartName::Test),
         _ => None,
     })
 }
@@ -31,6 +31,8 @@ mod tests {
             ("books/dev.txt", Some(PartName::Validation)),
             ("a_test.txt", Some(PartName::Test)),
             ("test/good/1.txt", Some(PartName::Test)),
+            ("AmazonCat/tst.json", Some(PartName::Test)),
+            ("trn_X_Y.txt", Some(PartName::Train)),
             ("readme.txt", None),
             ("retrain.txt", None),
         ] {

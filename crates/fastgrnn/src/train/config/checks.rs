@@ -8,7 +8,7 @@ use fastgrnn_core::net::{InitialState, Loss, MAX_SIZE};
 use fastgrnn_core::settings::{MAX_COUNT, Setting};
 use fastgrnn_data::data::{DataError, Dataset, Labels, Normalize, SplitProblem};
 use fastgrnn_engine::engine::workspace_bytes;
-use fastgrnn_model::settings::MOMENTUM;
+use fastgrnn_model::settings::{ClassWeight, MOMENTUM, ReadoutSetting};
 
 /// Most bytes of training buffers.
 const MAX_BUFFERS: u64 = 16 << 30;
@@ -42,6 +42,10 @@ impl Config {
                 let instead = "softmax-cross-entropy or binary-cross-entropy";
                 return Err(ConfigError::Loss { loss, labels: "labels that are classes", instead });
             }
+            (Labels::Sets { .. }, loss @ (Loss::SquaredError | Loss::SoftmaxCrossEntropy)) => {
+                let (labels, instead) = ("several labels a sequence", "binary-cross-entropy");
+                return Err(ConfigError::Loss { loss, labels, instead });
+            }
             (Labels::Value { .. }, loss @ Loss::SoftmaxCrossEntropy) => {
                 let (labels, instead) = ("labels that are numbers", "squared-error, or `labels = class`");
                 return Err(ConfigError::Loss { loss, labels, instead });
@@ -52,6 +56,7 @@ impl Config {
             }
             _ => {}
         }
+        self.check_sets(data)?;
         self.check_shares(data)?;
         self.check_positive(data)?;
         if let (Some(part), true) = (&data.validation, self.preparation.cv.is_on()) {
@@ -79,6 +84,27 @@ impl Config {
             return Err(out_of_range("normalize", "per-coordinate", expected));
         }
         Ok(())
+    }
+
+    /// Refuses settings about single classes for data with several labels a sequence.
+    fn check_sets(&self, data: &Dataset) -> Result<(), ConfigError> {
+        let training = &self.training;
+        let given = [
+            ("class-weight", (training.class_weight != ClassWeight::None).then(|| "balanced".to_owned())),
+            ("class-share", training.class_share.as_ref().map(ToString::to_string)),
+            ("positive", training.positive.clone()),
+            ("label-smoothing", training.label_smoothing.map(|v| v.to_string())),
+            ("mixup", training.mixup.map(|v| v.to_string())),
+            ("teacher", training.teacher.as_ref().map(|path| path.display().to_string())),
+        ];
+        let Labels::Sets { .. } = data.train.y else { return Ok(()) };
+        match given.into_iter().find_map(|(key, value)| Some((key, value?))) {
+            Some((key, value)) => {
+                let why = "it is about one class a sequence, and these have several labels".into();
+                Err(ConfigError::Unused { key, value, why, instead: "`task = classify`".into() })
+            }
+            None => Ok(()),
+        }
     }
 
     /// Refuses shares of classes that the data does not have.
@@ -250,6 +276,11 @@ impl Config {
         let no_text = (data.text.is_none(), "the data holds no texts", "a data set of texts");
         let no_language = (data.train.y != Labels::Next, "this is no language model", "`task = lm`");
         let one_layer = (network.layers == 1, "there is one layer", "`layers = 2`");
+        let is_pooled = network.readout != ReadoutSetting::Last;
+        let language =
+            (data.train.y == Labels::Next, "a language model reads every state", "`task = classify`");
+        let pooled = (is_pooled, "the head reads all states at once", "`readout = last`");
+        let extra = (training.extra_loss_steps > 0).then(|| training.extra_loss_steps.to_string());
         let number = |value: Option<usize>| value.map(|v| v.to_string());
         let share = |value: Option<f64>| value.map(|v| v.to_string());
         let choice = |value: Option<bool>| value.map(|v| v.to_string());
@@ -262,6 +293,8 @@ impl Config {
             ("tied", choice(network.tied), no_language),
             ("sequence-length", number(training.sequence_length), no_language),
             ("layer-dropout", share(training.layer_dropout), one_layer),
+            ("readout", is_pooled.then(|| network.readout.to_string()), language),
+            ("extra-loss-steps", extra, pooled),
         ];
         for (key, value, (is_unused, why, instead)) in given {
             if let (Some(value), true) = (value, is_unused) {

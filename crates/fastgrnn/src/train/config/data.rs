@@ -32,6 +32,7 @@ pub(super) fn check_data(data: &Dataset) -> Result<(), ConfigError> {
     }
     match (&data.train.y, &test.y) {
         (Labels::Class { names: a, .. }, Labels::Class { names: b, .. }) if a == b => Ok(()),
+        (Labels::Sets { names: a, .. }, Labels::Sets { names: b, .. }) if a == b => Ok(()),
         (Labels::Value { width: a, .. }, Labels::Value { width: b, .. }) if a == b => Ok(()),
         (Labels::Next, Labels::Next) => Ok(()),
         _ => mismatch("has other labels than the training set".into()),
@@ -49,6 +50,22 @@ fn check_labels(examples: &Examples) -> Result<(), String> {
             Some(c) => Err(format!("class {c} is out of range: there are {} classes", names.len())),
             None => Ok(()),
         },
+        Labels::Sets { sets, .. } if sets.len() != n => {
+            Err(format!("{} sets of labels for {n} sequences", sets.len()))
+        }
+        Labels::Sets { sets, names, unseen } => {
+            let labels = names.len() + unseen.len();
+            let is_wrong = |set: &&[u32]| {
+                set.windows(2).any(|pair| pair[0] >= pair[1])
+                    || set.last().is_some_and(|&label| label as usize >= labels)
+            };
+            match sets.iter().find(is_wrong) {
+                Some(set) => Err(format!(
+                    "the set {set:?} is not in ascending order, or has a label beyond the {labels} there are"
+                )),
+                None => Ok(()),
+            }
+        }
         Labels::Value { width, values } if *width == 0 || values.len() != n * width => {
             Err(format!("{} target numbers for {n} sequences of {width}", values.len()))
         }

@@ -28,7 +28,7 @@ use crate::train::{AugmentSetting, Axes, Config, FormSetting, Optimizer, Recipe,
 use fastgrnn_core::cells::CellKind;
 use fastgrnn_core::net::{Loss, Network};
 use fastgrnn_data::data::{CrossValidation, Dataset, Examples, Labels, SplitBy, doctor};
-use fastgrnn_model::quantize::{check_form, check_lsb};
+use fastgrnn_model::quantize::{QuantizeError, check_form, check_lsb};
 use fastgrnn_model::settings::{TEACHER_TEMPERATURE, TEACHER_WEIGHT, TrainingRecipe, VAL_SPLIT};
 
 /// Below this many training sequences, one validation part is too small to choose an epoch by.
@@ -82,6 +82,9 @@ impl Recipe {
         config.check_applies()?;
         config.check_text_keys(data)?;
         if config.quantization.quantize {
+            if let Labels::Sets { .. } = data.train.y {
+                return Err(QuantizeError::SeveralLabels.into());
+            }
             let state = &config.parameters.initial_state;
             check_form(&config.network(data), config.preparation.normalize, state)?;
             check_lsb(config.lsb().as_deref(), &data.train.x)?;
@@ -172,6 +175,7 @@ impl Recipe {
         training.lr.get_or_insert(default_lr(training.optimizer, cell, is_language));
         training.loss.get_or_insert(match data.train.y {
             Labels::Value { .. } => Loss::SquaredError,
+            Labels::Sets { .. } => Loss::BinaryCrossEntropy,
             _ => Loss::SoftmaxCrossEntropy,
         });
         training.positive = training.positive.take().or_else(|| data.suggested.positive.clone());

@@ -20,7 +20,7 @@ use fastgrnn_core::net::{Embedding, Loss, Network, Readout};
 use fastgrnn_core::regularize::{Dropout, Regularization};
 use fastgrnn_data::data::{Augment, CrossValidation, DataError, Dataset, Finding, Labels, SplitBy, doctor};
 use fastgrnn_data::features::Kind;
-use fastgrnn_model::settings::{ClassWeight, Optimizer, SEQUENCE_LENGTH, TrainingConfig};
+use fastgrnn_model::settings::{ClassWeight, Optimizer, ReadoutSetting, SEQUENCE_LENGTH, TrainingConfig};
 
 /// Tokens that a language model remembers about at first.
 const REMEMBERED_TOKENS: usize = 10;
@@ -54,14 +54,19 @@ impl Config {
             vocabulary,
             tied: is_language && self.network.tied.unwrap_or(input == self.network.hidden),
         });
-        let readout = if is_language { Readout::Every } else { Readout::Last };
+        let readout = match self.network.readout {
+            _ if is_language => Readout::Every,
+            ReadoutSetting::Last => Readout::Last,
+            ReadoutSetting::Mean => Readout::Mean,
+            ReadoutSetting::Max => Readout::Max,
+        };
         let outputs = match &data.train.y {
             Labels::Class { names, .. }
                 if names.len() == 2 && self.training.loss == Loss::BinaryCrossEntropy =>
             {
                 1
             }
-            Labels::Class { names, .. } => names.len(),
+            Labels::Class { names, .. } | Labels::Sets { names, .. } => names.len(),
             Labels::Value { width, .. } => *width,
             Labels::Next => vocabulary.unwrap_or(0),
             Labels::None => 0,
