@@ -2,7 +2,7 @@
 
 use super::build::{MAX_INTEGER_LAYERS, build};
 use super::{Detector, DetectorProblem, IntegerNetwork, Options, QuantizeError, Saturations};
-use crate::model::{Model, ModelError, Predictions, Scorer};
+use crate::model::{Model, ModelError, Predictions, Scorer, Task};
 use fastgrnn_core::metrics::Evaluation;
 use fastgrnn_data::data::{Examples, Sequences};
 use fastgrnn_data::features;
@@ -69,6 +69,11 @@ impl IntegerModel {
         self.model.audio.filter(|_| self.network.input.lsb.iter().all(|&lsb| lsb == features::COUNT))
     }
 
+    /// The token of the end of a line, of a language model.
+    pub fn end_of_line(&self) -> Option<u32> {
+        (self.model.task == Task::NextToken).then(|| self.model.end_of_line())
+    }
+
     /// The detector that the model's file holds.
     pub fn detector(&self) -> Option<&Detector> {
         self.detector.as_ref()
@@ -105,6 +110,9 @@ impl IntegerModel {
     /// Predicts every sequence, with integers only.
     pub fn predict(&self, x: &Sequences, threads: usize) -> Result<(Predictions, Saturations), ModelError> {
         self.model.check_dim(x)?;
+        if self.model.task == Task::NextToken {
+            return Err(ModelError::NextToken);
+        }
         let all: Vec<u32> = (0..x.len() as u32).collect();
         let (predictions, _, saturations) = self.predictions(x, &all, threads);
         Ok((predictions, saturations))
@@ -129,6 +137,10 @@ impl IntegerModel {
     ) -> Result<(Evaluation, Predictions, Saturations), ModelError> {
         self.model.check_dim(&examples.x)?;
         let y = self.model.own_labels(&examples.y)?;
+        if self.model.task == Task::NextToken {
+            let (evaluation, saturations) = self.evaluate_tokens(&examples.x, indices, threads);
+            return Ok((evaluation, Predictions::none(), saturations));
+        }
         let (predictions, scores, saturations) = self.predictions(&examples.x, indices, threads);
         let mut scorer = Scorer::new(&self.model.network, 1)?;
         let loss = scorer.loss(&self.model, &scores, &y, indices)?;
