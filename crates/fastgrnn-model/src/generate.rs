@@ -95,7 +95,7 @@ impl AnyModel {
     pub fn generate(&self, prompt: &str, options: &GenerateOptions) -> Result<Generated, GenerateError> {
         let mut tokens = Vec::new();
         self.text()?.encode_lines(prompt, &mut tokens);
-        let run = Run { prompt: &tokens, first: self.float().end_of_line(), length: options.length };
+        let run = Continuation { prompt: &tokens, first: self.float().end_of_line(), length: options.length };
         let drawn = match self {
             Self::Float(model) => float(model, &run, options.sampler()?),
             Self::Integer(model) => integer(model, &run, options.sampler()?),
@@ -115,14 +115,14 @@ impl AnyModel {
 }
 
 /// What is read before the first draw, and how many follow.
-struct Run<'a> {
+struct Continuation<'a> {
     prompt: &'a [u32],
     /// The end of a line, which stands before every text.
     first: u32,
     length: usize,
 }
 
-impl Run<'_> {
+impl Continuation<'_> {
     /// Reads the prompt with `read`, which writes the scores (with `bits` fraction bits) after a token, and
     /// draws what follows.
     fn draw(
@@ -145,7 +145,7 @@ impl Run<'_> {
     }
 }
 
-fn integer(model: &IntegerModel, run: &Run, sampler: TokenSampler) -> Vec<u32> {
+fn integer(model: &IntegerModel, run: &Continuation, sampler: TokenSampler) -> Vec<u32> {
     const LENGTHS: &str = "the buffers have the lengths that the model states";
     let view = model.view();
     let (mut memory, mut scratch) = (vec![0; view.memory_len()], vec![0; view.scratch_len()]);
@@ -161,7 +161,7 @@ fn integer(model: &IntegerModel, run: &Run, sampler: TokenSampler) -> Vec<u32> {
 const FLOAT_BITS: i32 = 16;
 
 /// The runtime's float code: unlike the engine's kernels it computes the same bits on every processor.
-fn float(model: &Model, run: &Run, sampler: TokenSampler) -> Vec<u32> {
+fn float(model: &Model, run: &Continuation, sampler: TokenSampler) -> Vec<u32> {
     const LENGTHS: &str = "a model has the parameters of its network";
     let network = &model.network;
     let layout = network.layout();

@@ -132,6 +132,10 @@ fn an_integer_text_classifier_decides_as_its_float_model() {
     let (found, _) = integer.predict(&x, 2).unwrap();
     let expected = integer.model.predict(&x, 1).unwrap();
     assert!(found.agreement(&expected).unwrap() > 0.95);
+    let names = model.labels().to_vec();
+    let labelled = Examples::new(x.clone(), Labels::Class { index: expected.classes.clone(), names });
+    let (evaluation, _, _) = integer.evaluate(&labelled, 1).unwrap();
+    assert!(evaluation.scores.accuracy.unwrap() > 0.95 && evaluation.scores.loss.is_finite());
 }
 
 #[test]
