@@ -35,7 +35,12 @@ fuzz_target!(|bytes: &[u8]| {
         }
     };
     if let Ok(data) = load_bytes(name, rest, &request) {
-        let known = data.text.expect("texts have a vocabulary").vocabulary.len();
+        let format = data.text.expect("texts have a vocabulary");
+        let mut tokens = Vec::new();
+        format.encode_lines(&text, &mut tokens);
+        format.decode(&tokens);
+        let known = format.vocabulary.len();
+        assert!(tokens.iter().all(|&token| (token as usize) < known));
         for i in 0..data.train.len() {
             assert!(!data.train.x.tokens(i).is_empty());
             assert!(data.train.x.tokens(i).iter().all(|&token| (token as usize) < known));

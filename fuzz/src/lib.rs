@@ -18,7 +18,9 @@ pub fn seal(image: &mut [u8]) {
     if image.len() < 10 {
         return;
     }
-    image[..3].copy_from_slice(b"FG\x01");
+    // Networks that read tokens have version 2.
+    let version = if image[2] == 2 { 2 } else { 1 };
+    image[..3].copy_from_slice(&[b'F', b'G', version]);
     let length = image.len() as u32;
     image[4..8].copy_from_slice(&length.to_le_bytes());
     let sum = checksum(image);

@@ -22,6 +22,8 @@ pub(crate) enum FirmwareInput {
     Frames,
     /// Samples, from which the front end computes frames.
     Sound,
+    /// The beginnings of texts, which a language model continues.
+    Text,
 }
 
 /// The result of a build.
@@ -58,6 +60,7 @@ pub(crate) fn build(
     let (app, feed) = match fed {
         FirmwareInput::Frames => ("app.c", "feed.c"),
         FirmwareInput::Sound => ("app_sound.c", "feed_sound.c"),
+        FirmwareInput::Text => ("app_text.c", "feed_text.c"),
     };
     let (feeding, start, always): (&[&str], &[&str], &[&str]) = match &platform.runner {
         Runner::Simavr { .. } => (&["feed_avr.c"], &[], &[]),

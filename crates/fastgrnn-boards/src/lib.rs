@@ -35,6 +35,7 @@ mod outcome;
 mod platform;
 mod report;
 mod sound;
+mod text;
 mod tools;
 mod work;
 
@@ -44,6 +45,6 @@ pub use model::{Arithmetic, Inputs, measure_model};
 pub use optimization::{choose_optimization, default_optimization};
 pub use outcome::{Outcome, hash, outcomes, outcomes_of};
 pub use platform::missing_tools;
-pub use report::{BoardReport, Compare, Mismatch, SoundReport};
+pub use report::{BoardReport, Compare, Mismatch, SoundReport, TextReport};
 pub use sound::measure_sound;
 pub use tools::stop;

@@ -172,5 +172,6 @@ fn report(
         compiler_flag: "",
         emulator: platform.emulator_name(),
         sound: None,
+        text: None,
     }
 }

@@ -1,6 +1,8 @@
 //! A whole model on a board: choosing the form of its code, generating it, measuring it.
 
+use crate::platform::Platform;
 use crate::report::BoardReport;
+use crate::text::measure_text;
 use crate::{BoardError, Compare, MeasureOptions, Outcome, choose_optimization, measure, measure_sound};
 use fastgrnn::device::Board;
 use fastgrnn::quantize::IntegerModel;
@@ -63,11 +65,16 @@ pub fn measure_model(
         used = MeasureOptions { optimize: Some(Optimize::Size), keep: None, ..used };
         measured = measure_frames(board, model, arithmetic, inputs, &used);
     }
-    let report = measured?;
+    let mut report = measured?;
+    let is_asked = arithmetic == Arithmetic::Integer && !Platform::new(board).is_simavr();
+    if let Some(end) = model.end_of_line().filter(|_| is_asked) {
+        let source = c_source(&model.network, &c_options(model, &used))?;
+        report.text = Some(measure_text(board, model, end, &source, &used)?);
+    }
     let has_front_end = board.info().costs.front_end.is_some();
     let fed = has_front_end && arithmetic == Arithmetic::Integer && !inputs.recordings.is_empty();
     let Some(front) = model.front().filter(|_| fed) else { return Ok(report) };
-    let source = c_source(&model.network, &COptions { front: Some(front), ..c_options(&used) })?;
+    let source = c_source(&model.network, &COptions { front: Some(front), ..c_options(model, &used) })?;
     let sound = measure_sound(board, model, &front, &source, inputs.recordings, &used)?;
     Ok(BoardReport { sound: Some(sound), ..report })
 }
@@ -81,12 +88,13 @@ fn measure_frames(
     options: &MeasureOptions,
 ) -> Result<BoardReport, BoardError> {
     let source = match arithmetic {
-        Arithmetic::Integer => c_source(&model.network, &c_options(options))?,
-        Arithmetic::Float => float_source(&model.network, &c_options(options))?,
+        Arithmetic::Integer => c_source(&model.network, &c_options(model, options))?,
+        Arithmetic::Float => float_source(&model.network, &c_options(model, options))?,
     };
     measure(board, &source, inputs.windows, inputs.expected, options)
 }
 
-fn c_options(options: &MeasureOptions) -> COptions {
-    COptions { optimize: options.optimize.unwrap_or_default(), ..COptions::default() }
+fn c_options(model: &IntegerModel, options: &MeasureOptions) -> COptions {
+    let optimize = options.optimize.unwrap_or_default();
+    COptions { optimize, end_of_line: model.end_of_line(), ..COptions::default() }
 }

@@ -63,10 +63,10 @@ pub fn outcomes_of(view: &HostModel, windows: &[Vec<i16>]) -> Vec<Outcome> {
 }
 
 /// [`Outcome::states`] before the first step.
-const NO_STATES: u32 = 0x811c_9dc5;
+pub(crate) const NO_STATES: u32 = 0x811c_9dc5;
 
 /// [`Outcome::states`] after one more step.
-fn with_state(states: u32, state: &[i16]) -> u32 {
+pub(crate) fn with_state(states: u32, state: &[i16]) -> u32 {
     let bytes = state.iter().flat_map(|v| v.to_le_bytes());
     bytes.fold(states, |h, b| (h ^ u32::from(b)).wrapping_mul(0x0100_0193))
 }

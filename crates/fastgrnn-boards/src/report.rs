@@ -72,6 +72,36 @@ pub struct BoardReport {
     /// The network with its audio front end, fed sound, for models that have one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sound: Option<SoundReport>,
+    /// What writing text takes, for language models. `None` on boards whose emulator cannot be asked for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<TextReport>,
+}
+
+/// What a language model took to write texts. Cycles and milliseconds are averages over the tokens that were
+/// drawn: reading a token, all scores and the draw.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct TextReport {
+    /// Number of texts.
+    pub texts: usize,
+    /// Number of tokens that were drawn.
+    pub tokens: u64,
+    /// Instructions for a token.
+    pub instructions_per_token: f64,
+    /// Cycles for a token with the board's own flash; `None` if no model of them exists.
+    pub cycles_per_token: Option<f64>,
+    /// Milliseconds of [`TextReport::cycles_per_token`] at the board's clock.
+    pub ms_per_token: Option<f64>,
+    /// Flash of the application minus that of an empty one: network and sampler.
+    pub flash_bytes: usize,
+    /// RAM of the application minus that of an empty one: state, scores, sampler.
+    pub ram_static_bytes: usize,
+    /// Stack of the deepest call.
+    pub stack_bytes: usize,
+    /// Number of tokens, and of hashes of the states after them, that differ from the host.
+    pub mismatches: usize,
+    /// The first value that differs; a score is a token here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_mismatch: Option<Mismatch>,
 }
 
 /// What a model with an audio front end took. Cycles and milliseconds are averages over the frames, with

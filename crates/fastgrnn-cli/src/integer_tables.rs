@@ -34,13 +34,15 @@ pub fn byte_table(sizes: &Sizes) -> String {
         ("scales and input normalisation", sizes.scales),
         ("biases and scalars", sizes.biases),
         ("head", sizes.head),
+        ("vectors of tokens", sizes.embedding),
         ("table of smooth nonlinearities", sizes.table),
         ("header", sizes.header),
         ("total: the device image", sizes.total),
         ("the paper's way of counting", sizes.bytes_as_in_paper),
     ];
-    let rows = rows.map(|(what, bytes)| vec![what.to_owned(), count(bytes as u64)]);
-    table(&["what", "bytes"], &rows)
+    let is_shown = |(what, bytes): &(&str, usize)| *bytes > 0 || *what != "vectors of tokens";
+    let row = |(what, bytes): (&str, usize)| vec![what.to_owned(), count(bytes as u64)];
+    table(&["what", "bytes"], &rows.into_iter().filter(is_shown).map(row).collect::<Vec<_>>())
 }
 
 fn matrix_table(model: &IntegerModel) -> String {
@@ -59,8 +61,17 @@ fn matrix_table(model: &IntegerModel) -> String {
 }
 
 fn scale_text(model: &IntegerModel) -> String {
-    let mut text = format!("  One count of the input is worth {} (in the data's units).\n", lsb_text(model));
-    text.push_str(&format!("  Fraction bits: normalised input {}", model.network.input.bits));
+    let (mut text, input) = match model.network.embedding {
+        Some(_) => (String::new(), "vectors of tokens"),
+        None => {
+            let worth = lsb_text(model);
+            (
+                format!("  One count of the input is worth {worth} (in the data's units).\n"),
+                "normalised input",
+            )
+        }
+    };
+    text.push_str(&format!("  Fraction bits: {input} {}", model.network.input.bits));
     for (i, layer) in model.network.layers.iter().enumerate() {
         let s = &layer.shifts;
         text.push_str(&format!("; layer {i}: sums {}, state {}", s.sums, s.state));

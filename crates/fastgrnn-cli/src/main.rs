@@ -7,6 +7,7 @@
 mod args;
 mod board_sound;
 mod board_table;
+mod board_text;
 mod commands;
 mod components;
 mod confusion;
@@ -35,8 +36,8 @@ mod training;
 
 use args::{Cli, Command, DataCommand};
 use commands::{
-    bench, board, compare, completions, data, demo, eval, export, info, new, pareto, predict, quantize,
-    runs as list, stream, stream_eval, train,
+    bench, board, compare, completions, data, demo, eval, export, generate, info, new, pareto, predict,
+    quantize, runs as list, stream, stream_eval, train,
 };
 use console::Console;
 use failure::Failure;
@@ -72,6 +73,7 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Train(args) => train::run(*args, console),
         Command::Eval(args) => eval::run(args, console),
         Command::Predict(args) => predict::run(args, console),
+        Command::Generate(args) => generate::run(args, console),
         Command::Runs(args) => list::run(&args, console),
         Command::Info(args) => info::run(&args, console),
         Command::New(args) => new::run(args, console),

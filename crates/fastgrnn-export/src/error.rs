@@ -28,6 +28,15 @@ pub enum ExportError {
         /// The target.
         target: &'static str,
     },
+    /// The target has no form for models that read texts.
+    #[error("a model that reads texts can be exported for the target c, not for {target}")]
+    TextTarget {
+        /// The target.
+        target: &'static str,
+    },
+    /// Soft float has no code for tokens.
+    #[error("a model that reads texts has no soft-float version")]
+    FloatText,
     /// The model needs more RAM than `max_ram` allows.
     #[error(
         "the model needs {needed} bytes of RAM (state, buffers of a step, a frame and scores), but max-ram is {most}; \

@@ -17,7 +17,7 @@ mod package;
 pub use c::{COptions, CSource, FrontEndInfo, Optimize, c_source};
 pub use error::ExportError;
 pub use float::float_source;
-pub use golden::{Golden, GoldenWindow, MOST_BYTES, Windows};
+pub use golden::{Golden, GoldenText, GoldenWindow, MOST_BYTES, Windows};
 pub use package::{
     File, GOLDEN_SEED, GOLDEN_WINDOWS, GoldenInfo, Package, PackageInfo, PackageOptions, Target,
     WrittenPackage, package,

@@ -32,6 +32,7 @@
 //! | [`train`] | optimisers, schedules, the training run, checkpoints |
 //! | [`settings`] | the settings of a run, declared once |
 //! | [`quantize`] | integers instead of floats: grids, calibration, the device image |
+//! | [`generate`] | text from a language model |
 //! | [`stream`] | listening: network and detector on a stream |
 //! | [`random`] | integer models of any shape with random weights, to measure before training |
 //! | [`device`] | boards: their memory and clock |
@@ -47,7 +48,7 @@ pub mod train;
 pub use fastgrnn_core::{batch, cells, files, format, metrics, net, regularize, rng};
 pub use fastgrnn_data::{audio, data, features, text};
 pub use fastgrnn_engine::{engine, reference};
-pub use fastgrnn_model::{compare, device, quantize, random};
+pub use fastgrnn_model::{compare, device, generate, quantize, random};
 
 /// The settings of a run, declared once, and the traits that all settings share.
 pub mod settings {

@@ -10,4 +10,5 @@ mod boards;
 mod cycles;
 mod estimate;
 mod sound;
+mod text;
 mod wild;

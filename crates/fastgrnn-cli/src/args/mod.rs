@@ -12,7 +12,7 @@ mod training;
 pub use bench::{BenchArgs, BenchCommand, BenchInferArgs, BenchTrainArgs, CompletionsArgs, Rival};
 pub use data::{DataCommand, DataConvertArgs, DataInspectArgs, DataListArgs};
 pub use device::{BoardArgs, Boards, ExportArgs, NewArgs};
-pub use models::{CompareArgs, Engine, EvalArgs, InfoArgs, PredictArgs, QuantizeArgs};
+pub use models::{CompareArgs, Engine, EvalArgs, GenerateArgs, InfoArgs, PredictArgs, QuantizeArgs};
 pub use stream::{DetectorArgs, ResetArg, StreamArgs, StreamEvalArgs};
 pub use training::{DemoArgs, ParetoArgs, RunsArgs, TrainArgs};
 
@@ -56,6 +56,8 @@ pub enum Command {
     /// Predict the classes or values of unlabelled sequences
     #[command(after_help = AS_IN_TRAINING)]
     Predict(PredictArgs),
+    /// Continue a text with a language model
+    Generate(GenerateArgs),
     /// Show the contents of a model file
     Info(InfoArgs),
     /// Convert a float model into one that computes with integers only

@@ -47,6 +47,36 @@ pub struct PredictArgs {
 }
 
 #[derive(Debug, Args)]
+pub struct GenerateArgs {
+    /// Language model file, or a run folder
+    pub model: PathBuf,
+    /// Beginning of the text; tokens that the model does not know become <unk>
+    #[arg(
+        long,
+        value_name = "TEXT",
+        default_value = "",
+        hide_default_value = true,
+        allow_hyphen_values = true
+    )]
+    pub prompt: String,
+    /// Number of tokens to draw: words or characters, as in the model's training
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub length: u32,
+    /// Below 1 the text becomes more predictable, above 1 less; 0 always takes the most probable token
+    #[arg(long, value_name = "X", default_value_t = 1.0, allow_hyphen_values = true)]
+    pub temperature: f64,
+    /// Draw only from this many of the most probable tokens [default: all]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub top_k: Option<u16>,
+    /// Seed of the random numbers: the same model, flags and seed give the same text on every machine
+    #[arg(long, value_name = "S", default_value_t = 0)]
+    pub seed: u32,
+    /// Arithmetic [default: that of the model]
+    #[arg(long, value_enum)]
+    pub engine: Option<Engine>,
+}
+
+#[derive(Debug, Args)]
 pub struct InfoArgs {
     /// Model file, or a run folder
     pub model: PathBuf,

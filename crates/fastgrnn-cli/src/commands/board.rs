@@ -6,7 +6,7 @@ use crate::failure::Stopped;
 use crate::interrupt;
 use crate::misuse::misuse;
 use crate::table::{facts, table};
-use crate::{board_sound, dataset, model};
+use crate::{board_sound, board_text, dataset, model};
 use anyhow::{Context, anyhow};
 use fastgrnn::data::Sequences;
 use fastgrnn::device::Board;
@@ -158,12 +158,22 @@ fn chosen(requested: &[Boards]) -> Vec<Board> {
     Board::ALL.into_iter().filter(wanted).collect()
 }
 
-/// About `samples` sequences as counts, spread over all.
+/// Tokens of a language model's text that make a window.
+const PIECE: usize = 64;
+
+/// About `samples` sequences as counts, spread over all; of a language model's texts, pieces.
 fn windows(model: &IntegerModel, x: &Sequences, samples: usize) -> Vec<Vec<i16>> {
+    if model.end_of_line().is_some() {
+        let mut all = Vec::new();
+        (0..x.len()).for_each(|i| model.sequence_counts(x, i, &mut all));
+        let pieces: Vec<&[i16]> = all.chunks(PIECE).collect();
+        let samples = samples.min(pieces.len());
+        return (0..samples).map(|k| pieces[k * pieces.len() / samples].to_vec()).collect();
+    }
     let samples = samples.min(x.len());
     let window = |k: usize| {
         let mut counts = Vec::new();
-        model.counts(x.get(k * x.len() / samples), &mut counts);
+        model.sequence_counts(x, k * x.len() / samples, &mut counts);
         counts
     };
     (0..samples).map(window).collect()
@@ -174,11 +184,15 @@ fn agreed(boards: &[BoardReport]) -> anyhow::Result<()> {
     for report in boards {
         let heard = report.sound.as_ref();
         let first = report.first_mismatch.as_ref().or(heard.and_then(|sound| sound.first_mismatch.as_ref()));
+        let wrote = report.text.as_ref();
+        let first = first.or(wrote.and_then(|text| text.first_mismatch.as_ref()));
         if let Some(first) = first {
             return Err(anyhow!(
                 "the board {} differs from the host in {} values; first in window {}: {} is {}, and {} on the host",
                 report.board,
-                report.mismatches + heard.map_or(0, |sound| sound.mismatches),
+                report.mismatches
+                    + heard.map_or(0, |sound| sound.mismatches)
+                    + wrote.map_or(0, |text| text.mismatches),
                 first.window,
                 first.value,
                 first.found,
@@ -230,6 +244,7 @@ fn describe(answer: &BoardOutput) -> String {
     ]);
     text.push_str(&format!("\n{}", table(&heading, &rows.collect::<Vec<_>>())));
     text.push_str(&board_sound::describe(&answer.boards));
+    text.push_str(&board_text::describe(&answer.boards));
     for small in answer.does_not_fit.iter().chain(&answer.failed) {
         text.push_str(&format!("  {}: {}\n", small.board, small.why));
     }

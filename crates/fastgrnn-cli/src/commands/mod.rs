@@ -9,6 +9,7 @@ pub mod data;
 pub mod demo;
 pub mod eval;
 pub mod export;
+pub mod generate;
 pub mod info;
 pub mod new;
 pub mod pareto;

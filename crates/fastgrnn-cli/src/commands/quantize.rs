@@ -13,7 +13,7 @@ use fastgrnn::data::{Examples, Labels};
 use fastgrnn::metrics::Scores;
 use fastgrnn::model::{AnyModel, Model, Sizes};
 use fastgrnn::quantize::{IntegerModel, Options, quantize};
-use fastgrnn::report::{bytes, count, fraction};
+use fastgrnn::report::{bytes, fraction, quantity};
 use fastgrnn::train::Numbers;
 use serde::Serialize;
 use serde_json::Value;
@@ -78,8 +78,12 @@ pub fn run(args: QuantizeArgs, console: Console) -> anyhow::Result<()> {
     let options = options(args.input_lsb, args.headroom)?;
     let threads = args.threads.count();
     let data = dataset::load_any(&float, &args.calibrate, args.test, args.data, console)?;
-    let indices = float.trained_on(&data);
-    let integer = quantize(&float, &data.train.x, &indices, &options)
+    // A single text that a model reads is a test part, and labels are not needed here.
+    let (x, indices) = match &data.test {
+        Some(test) if data.train.is_empty() => (&test.x, (0..test.len() as u32).collect()),
+        _ => (&data.train.x, float.trained_on(&data)),
+    };
+    let integer = quantize(&float, x, &indices, &options)
         .with_context(|| format!("cannot make {} integer", args.model.display()))?;
     let labelled = data.test.filter(|test| !matches!(test.y, Labels::None));
     let test = labelled.map(|test| measure(&float, &integer, &test, threads)).transpose()?;
@@ -131,10 +135,11 @@ fn measure(float: &Model, integer: &IntegerModel, test: &Examples, threads: usiz
 }
 
 fn describe(answer: &QuantizeOutput, float: &Model, integer: &IntegerModel) -> String {
-    let mut rows = vec![
-        ("calibrated", format!("on {} sequences", count(answer.calibrated_on as u64))),
-        ("one count", format!("is worth {} (in the data's units)", integer_tables::lsb_text(integer))),
-    ];
+    let mut rows = vec![("calibrated", format!("on {}", quantity(answer.calibrated_on as u64, "sequence")))];
+    if integer.network.embedding.is_none() {
+        let worth = integer_tables::lsb_text(integer);
+        rows.push(("one count", format!("is worth {worth} (in the data's units)")));
+    }
     if let Some(test) = &answer.test {
         rows.push(("float", format!("{} (measured)", score_text(&test.float, None))));
         rows.push(("integer", format!("{} (measured)", score_text(&test.integer, None))));

@@ -41,6 +41,101 @@ fn a_language_model_is_trained_evaluated_and_described() {
     assert!(report.contains("perplexity") && report.contains("a vocabulary of 7"));
 }
 
+/// Trains a small language model of characters into `run`.
+fn train_letters(folder: &Path, more: &str) -> serde_json::Value {
+    write(folder, "abc.txt", &"abcabcabc\n".repeat(300));
+    let train = format!(
+        "train --task lm --tokens characters --dataset abc.txt --test-split 0.1 --hidden 8 --nu 0 --batch 4 \
+         --sequence-length 20 --epochs 8 --lr 0.02 --out run {more}"
+    );
+    json(folder, &train.split_whitespace().collect::<Vec<_>>())
+}
+
+#[test]
+fn a_language_model_continues_a_text_in_floats_and_in_integers() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    train_letters(folder, "");
+    let made = json(folder, &["quantize", "run", "--calibrate", "abc.txt", "-o", "int.safetensors"]);
+    assert_eq!(made["bytes"]["embedding"], 5 * 8);
+    let (float, integer) = (&made["test"]["float"]["perplexity"], &made["test"]["integer"]["perplexity"]);
+    assert!((float.as_f64().unwrap() - integer.as_f64().unwrap()).abs() < 0.01, "{made}");
+    let again = json(folder, &["eval", "int.safetensors", "--dataset", "abc.txt"]);
+    assert_eq!((&again["perplexity"], &again["engine"]), (integer, &"integer".into()));
+    assert_eq!(
+        text(folder, &["generate", "run", "--prompt", "abcab", "--length", "5", "--temperature", "0"]),
+        "abcabcabc\n\n"
+    );
+    for model in ["run", "int.safetensors"] {
+        let of = |flags: &str| {
+            let flags = ["generate", model].into_iter().chain(flags.split_whitespace());
+            json(folder, &flags.collect::<Vec<_>>())
+        };
+        let found = of("--prompt ab --length 30 --seed 7 --top-k 3");
+        assert_eq!(found["text"].as_str().unwrap().len(), 30, "{found}");
+        assert_eq!((&found["prompt"], &found["prompt_tokens"]), (&"ab".into(), &2.into()));
+        assert_eq!(found["tokens"].as_array().unwrap().len(), 30);
+        assert_eq!(found["engine"], if model == "run" { "float" } else { "integer" });
+        assert_eq!(found, of("--prompt ab --length 30 --seed 7 --top-k 3"));
+        assert_ne!(found["tokens"], of("--prompt ab --length 30 --seed 8 --temperature 4")["tokens"]);
+        assert_eq!(of("--prompt axbx --length 1")["prompt_unknown"], 2);
+    }
+    let info = text(folder, &["info", "int.safetensors"]);
+    assert!(info.contains("vectors of tokens") && !info.contains("One count"), "{info}");
+    let compared = json(folder, &["compare", "run", "int.safetensors", "--dataset", "abc.txt"]);
+    assert!(compared["drift"][0]["relative"].as_f64().unwrap() < 0.1, "{compared}");
+    assert_eq!(compared["agreement"], serde_json::Value::Null);
+}
+
+#[test]
+fn a_language_model_is_trained_for_integers() {
+    let folder = tempfile::tempdir().unwrap();
+    let summary = train_letters(folder.path(), "--quantize --rank-u 4 --keep-head 0.8");
+    let bytes = &summary["bytes"];
+    let parts = ["cells", "embedding"].map(|key| bytes[key].as_u64().unwrap());
+    assert!(parts.iter().sum::<u64>() < bytes["total"].as_u64().unwrap(), "{bytes}");
+    assert!(summary["test"]["perplexity"].as_f64().unwrap() < 2.0, "{summary}");
+    fails(
+        folder.path(),
+        &["train", "run/config.toml", "--input-lsb", "1", "--out", "b"],
+        2,
+        &["input-lsb", "texts"],
+    );
+}
+
+#[test]
+fn what_cannot_be_generated_is_refused_with_a_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    train_letters(folder, "");
+    fails(folder, &["generate", "run", "--temperature", "99"], 2, &["--temperature 99", "0.0625"]);
+    fails(folder, &["generate", "run", "--top-k", "0"], 2, &["--top-k"]);
+    fails(folder, &["generate", "run", "--length", "0"], 2, &["--length"]);
+    fails(folder, &["generate", "run", "--seed", "x"], 2, &["--seed"]);
+    fails(folder, &["generate", "run", "--engine", "integer"], 2, &["fastgrnn quantize"]);
+    fails(folder, &["generate", "nothing.safetensors"], 1, &["nothing.safetensors"]);
+    text(
+        folder,
+        &[
+            "new",
+            "--cell",
+            "gru",
+            "--input",
+            "2",
+            "--hidden",
+            "4",
+            "--classes",
+            "2",
+            "--steps",
+            "5",
+            "-o",
+            "n.safetensors",
+        ],
+    );
+    fails(folder, &["generate", "n.safetensors"], 1, &["predicts classes", "--task lm"]);
+    fails(folder, &["predict", "run", "abc.txt"], 1, &["generate"]);
+}
+
 #[test]
 fn texts_are_classified_and_a_sentence_is_an_argument() {
     let folder = tempfile::tempdir().unwrap();
@@ -58,6 +153,11 @@ fn texts_are_classified_and_a_sentence_is_an_argument() {
     assert!(text(folder.path(), &["predict", model, "What an awful stay!"]).contains("bad"));
     let found = json(folder.path(), &["predict", model, "Lovely."]);
     assert_eq!(found["predictions"][0]["label"], "good");
+    let made = json(folder.path(), &["quantize", model, "--calibrate", "stays.csv", "-o", "int.safetensors"]);
+    assert!(made["bytes"]["embedding"].as_u64().unwrap() > 0, "{made}");
+    let scored = json(folder.path(), &["eval", "int.safetensors", "--dataset", "stays.csv"]);
+    assert_eq!((&scored["accuracy"], &scored["engine"]), (&1.0.into(), &"integer".into()));
+    assert!(text(folder.path(), &["predict", "int.safetensors", "What an awful stay!"]).contains("bad"));
     fails(folder.path(), &["predict", model, "stayz.csv"], 1, &["stayz.csv"]);
     write(folder.path(), "new.jsonl", "{\"review\": \"awful\"}\n{\"review\": \"lovely\"}\n");
     let found = json(folder.path(), &["predict", model, "new.jsonl"]);

@@ -8,8 +8,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::labels::sorted_names;
-use super::names::{listed, number_text};
+use super::names::{listed, number_text, sorted_names};
 use super::part::{Part, RawLabels};
 use super::{DataError, Labels, Request, TaskKind};
 use fastgrnn_core::batch::Sets;

@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use super::names::{listed, number_text};
+use super::names::{listed, number_text, sorted_names};
 use super::part::{Part, RawLabels};
 use super::{DataError, LabelKind, Labels};
 use fastgrnn_core::format::quantity;
@@ -265,17 +265,6 @@ fn equal_numbers(names: &[String]) -> Option<(&str, &str)> {
         names.iter().filter_map(|name| Some((name.parse().ok()?, name.as_str()))).collect();
     numbers.sort_by(|a, b| a.0.total_cmp(&b.0));
     numbers.windows(2).find(|pair| pair[0].0 == pair[1].0).map(|pair| (pair[0].1, pair[1].1))
-}
-
-pub(super) fn sorted_names(text: &[String]) -> Vec<String> {
-    let mut names: Vec<String> = text.to_vec();
-    names.sort_unstable();
-    names.dedup();
-    if let Some(mut numbers) = parse_all(&names).map(|n| n.into_iter().zip(&names).collect::<Vec<_>>()) {
-        numbers.sort_by(|a, b| a.0.total_cmp(&b.0));
-        return numbers.into_iter().map(|(_, name)| name.clone()).collect();
-    }
-    names
 }
 
 /// The index of each label among `names`, and the first that was found as the same number written

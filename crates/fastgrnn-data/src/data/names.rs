@@ -26,3 +26,16 @@ pub(crate) fn numbered<T: Ord>(items: &[T]) -> Vec<u32> {
     };
     items.iter().map(&mut number_of).collect()
 }
+
+/// The different names, by their numbers if all are numbers, else by their text.
+pub(crate) fn sorted_names(text: &[String]) -> Vec<String> {
+    let mut names: Vec<String> = text.to_vec();
+    names.sort_unstable();
+    names.dedup();
+    let numbers: Option<Vec<f64>> = names.iter().map(|name| name.trim().parse().ok()).collect();
+    if let Some(mut numbers) = numbers.map(|n| n.into_iter().zip(&names).collect::<Vec<_>>()) {
+        numbers.sort_by(|a, b| a.0.total_cmp(&b.0));
+        return numbers.into_iter().map(|(_, name)| name.clone()).collect();
+    }
+    names
+}

@@ -10,6 +10,7 @@
 //! assert_eq!(vocabulary.index("stop"), 0, "what is not in the vocabulary is unknown");
 //! ```
 
+mod decode;
 mod tokenizer;
 mod vocabulary;
 mod word_vectors;

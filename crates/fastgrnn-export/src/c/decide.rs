@@ -2,7 +2,8 @@
 
 use super::helpers::Helpers;
 use super::matrix::StoredRows;
-use super::text::{counter, times};
+use super::text::{counter, scaled_to_eleven_bits, times};
+use super::tokens;
 use fastgrnn::quantize::IntegerNetwork;
 use fastgrnn_runtime::int::Meaning;
 
@@ -12,6 +13,7 @@ pub(super) fn code(
     network: &IntegerNetwork,
     h: &str,
     head: &StoredRows,
+    is_language_model: bool,
     helpers: &Helpers,
 ) -> String {
     let outputs = network.head_biases.len();
@@ -41,11 +43,12 @@ pub(super) fn code(
         ),
         Meaning::Values => ("best", "        *confidence = 0;\n".into()),
     };
-    let functions = functions(network);
+    let functions = if is_language_model { tokens::sample(name, network) } else { functions(network) };
+    let table = if network.is_tied() { "vectors" } else { "head" };
     format!(
         "{functions}uint16_t {name}_classify(const {name}_state *state, int32_t *scores, uint8_t *confidence)
 {{
-    const int8_t *p = head;
+    const int8_t *p = {table};
     {k} k, best = 0;
     for (k = 0; k < {outputs}; k++) {{
         const fg_row row = {row};
@@ -84,11 +87,5 @@ static uint32_t magnitude(int32_t v)
 
 /// `falling` for scores with these fraction bits.
 fn falling(bits: i32) -> String {
-    let scale = if bits >= 11 {
-        format!("d >>= {};", bits - 11)
-    } else {
-        let shift = 11 - bits;
-        format!("d = d > {}u ? 65535u : d << {shift};", 65_535 >> shift)
-    };
-    include_str!("parts/falling.c").replace("@SCALE@", &scale) + "\n"
+    include_str!("parts/falling.c").replace("@SCALE@", &scaled_to_eleven_bits(bits, 65_535)) + "\n"
 }

@@ -29,6 +29,11 @@ impl StoredRows {
         Self::ordered(matrix, &order)
     }
 
+    /// All entries of `matrix`, zeros included.
+    pub(super) fn dense(matrix: &IntegerMatrix) -> Self {
+        Self { storage: Storage::Dense, cols: matrix.cols, bytes: matrix.entries.clone() }
+    }
+
     /// The rows of `matrix` in a given order.
     pub(super) fn ordered(matrix: &IntegerMatrix, order: &[usize]) -> Self {
         let row = |r: usize| &matrix.entries[r * matrix.cols..(r + 1) * matrix.cols];

@@ -65,3 +65,12 @@ pub(super) fn times(value: &str, bits: u32) -> String {
 pub(super) fn counter(n: usize) -> &'static str {
     if n <= 255 { "uint8_t" } else { "uint16_t" }
 }
+
+/// The statement that gives `d`, a difference of scores with these fraction bits, 11 of them.
+pub(super) fn scaled_to_eleven_bits(bits: i32, most: u32) -> String {
+    if bits >= 11 {
+        return format!("d >>= {};", bits - 11);
+    }
+    let shift = 11 - bits;
+    format!("d = d > {}u ? {most}u : d << {shift};", most >> shift)
+}

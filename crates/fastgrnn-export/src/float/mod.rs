@@ -41,6 +41,9 @@ use tables::FloatTables;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn float_source(network: &IntegerNetwork, options: &COptions) -> Result<CSource, ExportError> {
+    if network.embedding.is_some() {
+        return Err(ExportError::FloatText);
+    }
     let name = crate::name::checked(&options.name)?;
     let upper = name.to_uppercase();
     let mut tables = FloatTables::default();

@@ -1,6 +1,6 @@
 //! Golden vectors as a C header.
 
-use super::Golden;
+use super::{Golden, GoldenText};
 use crate::fill::fill;
 
 /// `NAME_golden.h`
@@ -27,7 +27,27 @@ pub(crate) fn header(name: &str, golden: &Golden) -> String {
             ("scores", &lines(scores)),
             ("classes", &lines(windows.iter().map(|w| w.class.to_string()))),
             ("confidences", &lines(windows.iter().map(|w| w.confidence.to_string()))),
+            ("text", &golden.text.as_ref().map_or(String::new(), |text| drawn(name, text))),
         ],
+    )
+}
+
+/// The tokens that a language model draws.
+fn drawn(name: &str, text: &GoldenText) -> String {
+    let GoldenText { seed, sharpness, most, tokens } = text;
+    let upper = name.to_uppercase();
+    format!(
+        "
+/* What the sampler draws from a reset state, after the end of a line. */
+#define {upper}_GOLDEN_SEED {seed}
+#define {upper}_GOLDEN_SHARPNESS {sharpness}
+#define {upper}_GOLDEN_MOST {most}
+#define {upper}_GOLDEN_TOKENS {}
+static const uint16_t {name}_golden_tokens[] {upper}_GOLDEN_FLASH = {{
+{}}};
+",
+        tokens.len(),
+        lines(tokens.iter().map(ToString::to_string))
     )
 }
 

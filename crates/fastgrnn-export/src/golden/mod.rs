@@ -13,6 +13,8 @@ pub use windows::{MOST_BYTES, Windows};
 
 use crate::ExportError;
 use crate::float;
+use fastgrnn::generate::GenerateOptions;
+use fastgrnn::model::AnyModel;
 use fastgrnn::quantize::IntegerModel;
 use serde::Serialize;
 
@@ -46,6 +48,34 @@ pub struct Golden {
     pub tolerance: u32,
     /// A description of where the windows come from.
     pub origin: String,
+    /// Tokens that a language model draws, after the end of a line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<GoldenText>,
+}
+
+/// Tokens that a language model draws from a reset state.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct GoldenText {
+    /// The seed of the random numbers.
+    pub seed: u32,
+    /// 256 / temperature.
+    pub sharpness: u16,
+    /// How many of the most probable tokens may be drawn.
+    pub most: u16,
+    /// The tokens.
+    pub tokens: Vec<u16>,
+}
+
+impl GoldenText {
+    fn new(model: &IntegerModel) -> Option<Self> {
+        const LENGTH: usize = 64;
+        // Values at which every part of the draw matters.
+        let (seed, temperature, most) = (1, 0.8, (model.view().outputs() / 2).clamp(1, 40) as u16);
+        let options = GenerateOptions { length: LENGTH, temperature, most, seed };
+        let generated = AnyModel::Integer(Box::new(model.clone())).generate("", &options).ok()?;
+        let tokens = generated.tokens.iter().map(|&token| token as u16).collect();
+        Some(Self { seed, sharpness: 320, most, tokens })
+    }
 }
 
 impl Golden {
@@ -78,6 +108,7 @@ impl Golden {
             hash: hash.0,
             tolerance: 0,
             origin: windows.origin.clone(),
+            text: GoldenText::new(model),
         })
     }
 
@@ -117,6 +148,7 @@ impl Golden {
             hash: hash.0,
             tolerance,
             origin: windows.origin.clone(),
+            text: None,
         })
     }
 
@@ -127,7 +159,9 @@ impl Golden {
 
     /// Bytes of flash.
     pub fn bytes(&self) -> usize {
-        self.windows.iter().map(|w| 2 * w.counts.len() + windows::overhead(w.scores.len())).sum()
+        let text = self.text.as_ref().map_or(0, |text| 2 * text.tokens.len());
+        let windows = self.windows.iter().map(|w| 2 * w.counts.len() + windows::overhead(w.scores.len()));
+        text + windows.sum::<usize>()
     }
 
     /// The vectors as JSON, with each window on a line of its own.
@@ -142,11 +176,15 @@ impl Golden {
             })
             .collect();
         format!(
-            "{{\n  \"features\": {},\n  \"hash\": {},\n  \"tolerance\": {},\n  \"origin\": {},\n  \"windows\": [\n{}\n  ]\n}}\n",
+            "{{\n  \"features\": {},\n  \"hash\": {},\n  \"tolerance\": {},\n  \"origin\": {},\n{}  \"windows\": [\n{}\n  ]\n}}\n",
             self.features,
             self.hash,
             self.tolerance,
             serde_json::Value::String(self.origin.clone()),
+            self.text.as_ref().map_or(String::new(), |text| {
+                let json = serde_json::to_string(text).expect("numbers can be written as JSON");
+                format!("  \"text\": {json},\n")
+            }),
             lines.join(",\n")
         )
     }

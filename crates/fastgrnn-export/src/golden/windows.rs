@@ -35,6 +35,9 @@ impl Windows {
     /// `n` windows of seeded random counts. Most counts are distributed like the training data; every
     /// sixteenth frame is at the limits of 16 bits, in the first window starting with its first frame.
     pub fn random(model: &IntegerModel, n: usize, seed: u64) -> Self {
+        if let Some(embedding) = &model.network.embedding {
+            return Self::random_tokens(embedding.vectors.rows, n, seed);
+        }
         let input = &model.network.input;
         let steps = if model.model.steps == 0 { STEPS } else { model.model.steps.min(MOST_STEPS) };
         // The count whose normalised value is `x`: the inverse of section 1 of the arithmetic.
@@ -63,18 +66,29 @@ impl Windows {
         Self { counts: (0..n).map(window).collect(), origin: format!("{RANDOM}, seed {seed}") }
     }
 
+    /// `n` windows of seeded random tokens. The first one is the last of 16 bits, which no vocabulary has.
+    fn random_tokens(tokens: usize, n: usize, seed: u64) -> Self {
+        let window = |w: usize| -> Vec<i16> {
+            let mut rng = Rng::keyed(seed, &[w as u64]);
+            let mut token = |t: usize| if t == 0 { u16::MAX } else { rng.below(tokens) as u16 } as i16;
+            (0..STEPS).map(&mut token).collect()
+        };
+        Self { counts: (0..n).map(window).collect(), origin: format!("random tokens, seed {seed}") }
+    }
+
     /// `n` sequences spread over `x`, which has the units of the training data, as counts. `name` is the
     /// name of the data.
     pub fn recorded(model: &IntegerModel, x: &Sequences, n: usize, name: &str) -> Result<Self, ExportError> {
         let features = model.network.input.lsb.len();
-        if x.dim() != features {
+        let fits = x.has_tokens() == model.network.embedding.is_some();
+        if !fits || !(x.has_tokens() || x.dim() == features) {
             return Err(ExportError::Features { found: x.dim(), expected: features });
         }
         let n = n.min(x.len());
         let chosen: Vec<usize> = (0..n).map(|i| (2 * i + 1) * x.len() / (2 * n)).collect();
         let window = |&i: &usize| {
             let mut counts = Vec::new();
-            model.counts(x.get(i), &mut counts);
+            model.sequence_counts(x, i, &mut counts);
             counts
         };
         let list: Vec<String> = chosen.iter().map(ToString::to_string).collect();

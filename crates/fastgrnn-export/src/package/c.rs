@@ -2,21 +2,24 @@
 
 use super::context::PackageContext;
 use super::parts::File;
-use super::sound;
+use super::{sound, text};
 
 pub(super) fn files(context: &PackageContext) -> Vec<File> {
     let mut files = context.c_files("");
     files.extend([
         File::new(
             "main.c",
-            sound::example(
-                context,
-                include_str!("../templates/sound/main.c"),
-                include_str!("../templates/c/main.c"),
-            ),
+            text::example(context).unwrap_or_else(|| {
+                sound::example(
+                    context,
+                    include_str!("../templates/sound/main.c"),
+                    include_str!("../templates/c/main.c"),
+                )
+            }),
         ),
         File::new("selftest_main.c", context.fill(include_str!("../templates/c/selftest_main.c"))),
         File::new("Makefile", context.fill(include_str!("../templates/c/Makefile"))),
     ]);
+    files.extend(text::vocabulary(context));
     files
 }

@@ -2,6 +2,7 @@
 
 use super::info::PackageInfo;
 use super::parts::{File, GOLDEN_WINDOWS, PackageOptions, Target};
+use super::tokens;
 use crate::ExportError;
 use crate::c::{CSource, FrontEndInfo, Optimize};
 use crate::escape;
@@ -70,7 +71,7 @@ impl<'a> PackageContext<'a> {
             cell: model.model.network.layers[0].kind.name(),
             features: view.inputs(),
             outputs: view.outputs(),
-            labels: model.model.labels().to_vec(),
+            labels: tokens::labels(model),
             score_bits: view.score_bits(),
             data_bytes,
             state_bytes,
@@ -120,6 +121,9 @@ impl<'a> PackageContext<'a> {
             ("put_label", &labels.put_label),
             ("put_class", &labels.put_class),
         ];
+        let (text_test, run_text_test) = tokens::self_test(self.model);
+        let (text_test, run_text_test) = (self.fill(text_test), self.fill(run_text_test));
+        let test_values = [("text_test", text_test.as_str()), ("run_text_test", &run_text_test)];
         vec![
             File::new(format!("{folder}{name}.h"), self.core.header.clone()),
             File::new(format!("{folder}{name}.c"), self.core.source.clone()),
@@ -135,7 +139,7 @@ impl<'a> PackageContext<'a> {
             ),
             File::new(
                 format!("{folder}{name}_selftest.c"),
-                self.fill(include_str!("../templates/c/selftest.c")),
+                self.fill_with(include_str!("../templates/c/selftest.c"), &test_values),
             ),
         ]
     }
@@ -176,6 +180,7 @@ impl<'a> PackageContext<'a> {
             ("hop", audio.map_or(String::new(), |spec| spec.hop().to_string())),
             ("readings", self.readings()),
             ("summary", self.summary()),
+            ("program", tokens::program(self.model).to_owned()),
         ]
     }
 
@@ -203,11 +208,13 @@ impl<'a> PackageContext<'a> {
         let units: Vec<String> = layers.iter().map(|c| c.hidden.to_string()).collect();
         let title = layers[0].kind.declaration().title;
         let results = match self.info.labels.len() {
+            n if tokens::is_language_model(self.model) => format!("the next of {n} tokens"),
             0 => format!("{} numbers", self.info.outputs),
             n => format!("{n} classes"),
         };
         let input = match self.info.front {
             Some(front) => format!("sound at {} samples a second", front.rate),
+            None if self.model.network.embedding.is_some() => "a token at a time".to_owned(),
             None => format!("{} counts a frame", self.info.features),
         };
         format!("{title} network of {} units: {input}, {results}", units.join(" and "))

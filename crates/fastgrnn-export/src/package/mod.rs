@@ -14,6 +14,8 @@ mod readme;
 mod rtos;
 mod rust;
 mod sound;
+mod text;
+mod tokens;
 mod wasm;
 mod write;
 mod zephyr;
@@ -56,6 +58,9 @@ pub fn package(
     if options.float && target == Target::Rust {
         return Err(ExportError::FloatTarget { target: target.name() });
     }
+    if model.network.embedding.is_some() && target != Target::C {
+        return Err(ExportError::TextTarget { target: target.name() });
+    }
     let own;
     let windows = match &options.windows {
         Some(windows) => windows,
@@ -64,6 +69,9 @@ pub fn package(
             &own
         }
     };
+    if options.float && model.network.embedding.is_some() {
+        return Err(ExportError::FloatText);
+    }
     let golden =
         if options.float { Golden::float(model, windows)? } else { Golden::integer(model, windows)? };
     let c = COptions {
@@ -72,6 +80,7 @@ pub fn package(
         optimize: options.optimize,
         front: model.front(),
         detector: model.detector().cloned(),
+        end_of_line: model.end_of_line(),
     };
     let core = if options.float { float_source(&model.network, &c)? } else { c_source(&model.network, &c)? };
     let context = PackageContext::new(model, target, options, core, golden)?;
@@ -85,7 +94,7 @@ pub fn package(
         Target::Wasm => wasm::files(&context)?,
     };
     files.push(File::new(format!("{}_golden.json", context.name()), context.golden.json()));
-    files.push(File::new("README.md", readme::text(&context)));
+    files.push(File::new("README.md", readme::readme(&context)));
     let mut paths = HashSet::new();
     // Some file systems do not distinguish upper and lower case.
     if !files.iter().all(|f| paths.insert(f.path.to_lowercase())) {

@@ -1,7 +1,7 @@
 //! The README of a package: what it is, how to use it, how to verify it and how it was made.
 
 use super::context::PackageContext;
-use super::sound;
+use super::{sound, text, tokens};
 use crate::escape::markdown;
 use fastgrnn::device::{Board, CodeForm, Footprint};
 use fastgrnn::model::Task;
@@ -11,7 +11,7 @@ use fastgrnn_runtime::int::Meaning;
 /// The most rows of a table of features or classes; the README only counts the others.
 const ROWS: usize = 64;
 
-pub(super) fn text(context: &PackageContext) -> String {
+pub(super) fn readme(context: &PackageContext) -> String {
     let info = &context.info;
     let (usage, verify) = match info.target {
         "arduino" => (include_str!("../templates/readme/arduino.md"), ARDUINO_VERIFY),
@@ -22,9 +22,14 @@ pub(super) fn text(context: &PackageContext) -> String {
         "wasm" => (include_str!("../templates/readme/wasm.md"), WASM_VERIFY),
         _ => (include_str!("../templates/readme/c.md"), C_VERIFY),
     };
-    let (frame_title, frame) = sound::input(context).unwrap_or_else(|| ("A frame of counts", frame(context)));
+    let (frame_title, frame) = sound::input(context)
+        .or_else(|| text::input(context))
+        .unwrap_or_else(|| ("A frame of counts", frame(context)));
     let own = [
-        ("usage", sound::usage(context).unwrap_or_else(|| context.fill(usage))),
+        (
+            "usage",
+            sound::usage(context).or_else(|| text::usage(context)).unwrap_or_else(|| context.fill(usage)),
+        ),
         ("verify", context.fill(verify)),
         ("arithmetic", arithmetic(context)),
         ("frame_title", frame_title.to_owned()),
@@ -106,6 +111,13 @@ fn results(context: &PackageContext) -> String {
             text.push_str(&row);
         }
         return text;
+    }
+    if tokens::is_language_model(context.model) {
+        return format!(
+            "{unit} The scores are those of the next token; the class that `{}_classify` returns is the most probable one, and \
+             `{}_sample` draws one.\n",
+            info.name, info.name
+        );
     }
     let rule = match context.model.network.meaning {
         Meaning::Binary => "There is one score: the class is 1 if it is above 0, else 0.",

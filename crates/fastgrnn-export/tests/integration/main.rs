@@ -11,6 +11,7 @@ mod written;
 mod c_core;
 mod c_detector;
 mod c_front;
+mod c_text;
 mod emulated;
 mod estimate;
 mod float;

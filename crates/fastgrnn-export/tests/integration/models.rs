@@ -1,12 +1,13 @@
 //! Models to export.
 
-use fastgrnn::cells::{Cell, CellKind, Nonlinearity, Role, Start};
+use fastgrnn::cells::{Cell, CellKind, Nonlinearity, Role, Scalar, Scalars, Start};
 use fastgrnn::data::{Normalize, Normalizer, Sequences};
 use fastgrnn::features::Spec;
 use fastgrnn::model::{Model, Task};
-use fastgrnn::net::{InitialState, Loss, Network};
+use fastgrnn::net::{Embedding, InitialState, Loss, Network, Readout};
 use fastgrnn::quantize::{Detector, IntegerModel, Options, Reset, quantize};
 use fastgrnn::rng::Rng;
+use fastgrnn::text::{Counts, END_OF_LINE, TextFormat, TokenKind, Tokenizer};
 
 /// A network with random weights of which a fraction is kept, made integer on random recordings
 /// whose features have different means and sizes.
@@ -78,6 +79,29 @@ pub fn listening(detects: bool) -> IntegerModel {
         integer.set_detector(Some(detector)).unwrap();
     }
     integer
+}
+
+/// A language model of `tokens` tokens, whose vectors may be tied to the head.
+pub fn language_model(tokens: usize, tied: bool) -> IntegerModel {
+    let mut cell = Cell::new(CellKind::FastGrnn, if tied { 12 } else { 5 }, 12).with_ranks(None, Some(6));
+    cell.scalars = Scalars { zeta: Scalar::Fixed(1.0), nu: Scalar::Fixed(0.0), ..Scalars::default() };
+    let network = Network {
+        embedding: Some(Embedding { vocabulary: tokens, tied }),
+        readout: Readout::Every,
+        ..Network::new(vec![cell], tokens)
+    };
+    let mut rng = Rng::new(6);
+    let mut params = network.start(Start::default(), 20, 2);
+    params.iter_mut().for_each(|p| *p += rng.range(-0.8, 0.8) as f32);
+    let mut counts = Counts::default();
+    counts.add(END_OF_LINE);
+    (2..tokens).for_each(|k| counts.add(&char::from_u32(0x60 + k as u32).unwrap().to_string()));
+    let tokenizer = Tokenizer { kind: TokenKind::Characters, lowercase: false };
+    let text = TextFormat { tokenizer, vocabulary: counts.vocabulary(tokens, 1, &[]) };
+    let mut x = Sequences::of_tokens();
+    x.push_tokens(&(0..300).map(|_| rng.below(tokens) as u32).collect::<Vec<_>>());
+    let model = Model { text: Some(text), ..Model::new(network, params, Task::NextToken) };
+    quantize(&model, &x, &[0], &Options::default()).unwrap()
 }
 
 /// Models that reach all cells, forms of matrices, nonlinearities and meanings of scores.

@@ -1,13 +1,15 @@
 //! The random networks of the integer oracle as [`IntegerNetwork`]s.
 
 use fastgrnn::cells::{Cell, CellKind, MatrixForm, Nonlinearity};
-use fastgrnn::quantize::{Grid, InputScale, IntegerFactors, IntegerLayer, IntegerMatrix, IntegerNetwork};
+use fastgrnn::quantize::{
+    Grid, InputScale, IntegerEmbedding, IntegerFactors, IntegerLayer, IntegerMatrix, IntegerNetwork,
+};
 use fastgrnn_runtime::int::{Meaning, Shifts};
 use fastgrnn_testing::oracle::network::{Cell as OracleCell, Curve, Layer, Matrix, Network, Product};
 
 /// The same network. Its table is the true one, whatever the oracle's was.
 pub fn integer_network(network: &Network) -> IntegerNetwork {
-    let mut inputs = network.offsets.len();
+    let mut inputs = network.width();
     let layers: Vec<IntegerLayer> = network
         .layers
         .iter()
@@ -20,15 +22,22 @@ pub fn integer_network(network: &Network) -> IntegerNetwork {
     let state = layers.last().map_or(0, |l| l.shifts.state as i32);
     let mut head = matrix(&network.head.a);
     head.grid.exponent = i32::from(network.head.f_s) - state;
+    let embedding = network.vectors.as_ref().map(|vectors| IntegerEmbedding {
+        // A tied table is the head's matrix, grid and all.
+        vectors: if vectors.tied { head.clone() } else { matrix(&vectors.table) },
+        tied: vectors.tied,
+    });
+    let tokens = usize::from(embedding.is_some());
     IntegerNetwork {
         input: InputScale {
-            lsb: vec![1.0; network.offsets.len()],
-            offsets: network.offsets.clone(),
-            factors: network.factors.clone(),
+            lsb: vec![1.0; network.counts()],
+            offsets: [network.offsets.clone(), vec![0; tokens]].concat(),
+            factors: [network.factors.clone(), vec![1; tokens]].concat(),
             shift: network.s_x.into(),
             offset_shift: network.s_n.into(),
             bits: 8,
         },
+        embedding,
         layers,
         head,
         head_biases: network.head.biases.clone(),

@@ -38,12 +38,13 @@ use crate::quantize::Saturations;
 use drift::Follower;
 use fastgrnn_core::metrics::Scores;
 use fastgrnn_data::data::{Examples, Labels, Sequences};
-use walk::{states, values};
+use walk::{FOLLOWED, states, values};
 
 /// How much is compared. Results do not depend on `threads`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CompareOptions {
-    /// Sequences whose states are followed, spread over all; predictions are compared on all.
+    /// Sequences whose states are followed, spread over all; predictions are compared on all. Of a long one,
+    /// such as the text of a language model, the first 10,000 steps are followed.
     pub samples: usize,
     /// Worker threads.
     pub threads: usize,
@@ -98,6 +99,9 @@ pub enum CompareError {
         /// What the second predicts.
         b: String,
     },
+    /// The models read texts in different ways.
+    #[error("the models do not read the same tokens: their tokenizers or vocabularies differ")]
+    Texts,
     /// A model does not fit the data.
     #[error(transparent)]
     Model(#[from] ModelError),
@@ -157,12 +161,16 @@ fn sets_agreement(
 fn difference(a: &Predictions, b: &Predictions) -> Option<f64> {
     let pairs = a.values.iter().zip(&b.values);
     let sum: f64 = pairs.map(|(a, b)| (f64::from(*a) - f64::from(*b)).powi(2)).sum();
-    a.classes.is_empty().then(|| (sum / a.values.len().max(1) as f64).sqrt())
+    let is_regression = a.classes.is_empty() && !a.values.is_empty();
+    is_regression.then(|| (sum / a.values.len() as f64).sqrt())
 }
 
 /// The first model's number of each of the second's classes.
 fn same_question(a: &AnyModel, b: &AnyModel) -> Result<Vec<u32>, CompareError> {
     let (a, b) = (a.float(), b.float());
+    if a.text != b.text {
+        return Err(CompareError::Texts);
+    }
     let numbers: Option<Vec<u32>> =
         b.labels().iter().map(|l| a.labels().iter().position(|k| k == l).map(|i| i as u32)).collect();
     let outputs = a.network.outputs == b.network.outputs || !a.labels().is_empty();
@@ -205,7 +213,7 @@ fn follow(
     }
     let samples = samples.min(x.len());
     let chosen: Vec<usize> = (0..samples).map(|k| k * x.len() / samples).collect();
-    let steps = chosen.iter().map(|&i| x.steps(i)).max().unwrap_or(0);
+    let steps = chosen.iter().map(|&i| x.steps(i)).max().unwrap_or(0).min(FOLLOWED);
     let mut follower = Follower::new(values(&a.float().network), steps);
     for &i in &chosen {
         follower.see(&states(a, x, i)?, &states(b, x, i)?);

@@ -3,7 +3,6 @@
 use crate::any::AnyModel;
 use crate::model::Model;
 use crate::quantize::IntegerModel;
-use fastgrnn_core::batch::Batch;
 use fastgrnn_core::net::Network;
 use fastgrnn_data::data::{DataError, Sequences};
 use fastgrnn_runtime::float;
@@ -37,9 +36,23 @@ pub(super) fn states(model: &AnyModel, x: &Sequences, i: usize) -> Result<Vec<f3
     }
 }
 
+/// The most steps of a sequence whose states are followed.
+pub(super) const FOLLOWED: usize = 10_000;
+
 fn float_states(model: &Model, x: &Sequences, i: usize) -> Result<Vec<f32>, DataError> {
-    let mut batch = Batch::new(x.dim());
+    let mut batch = model.network.empty_batch();
     model.push(&mut batch, x, i)?;
+    let width = model.network.input();
+    let vectors;
+    let inputs = match model.vectors() {
+        Some(table) => {
+            let tokens = x.tokens(i).iter().take(FOLLOWED);
+            vectors =
+                tokens.flat_map(|&t| &table[t as usize * width..][..width]).copied().collect::<Vec<_>>();
+            &vectors[..]
+        }
+        None => batch.sequence(0),
+    };
     let mut rest = &model.params[..];
     let (mut layers, mut state) = (Vec::new(), Vec::new());
     let mut initial = batch.initial.iter();
@@ -52,8 +65,8 @@ fn float_states(model: &Model, x: &Sequences, i: usize) -> Result<Vec<f32>, Data
         rest = after;
     }
     let mut scratch = vec![0.0; layers.iter().map(float::FloatLayer::scratch_len).max().unwrap_or(0)];
-    let mut all = Vec::with_capacity(x.steps(i) * state.len());
-    for row in batch.sequence(0).chunks_exact(x.dim()) {
+    let mut all = Vec::with_capacity(x.steps(i).min(FOLLOWED) * state.len());
+    for row in inputs.chunks_exact(width).take(FOLLOWED) {
         float::step_layers(&layers, &mut state, row, &mut scratch)
             .expect("the buffers have the lengths that the layers ask for");
         all.extend_from_slice(&state);
@@ -65,10 +78,10 @@ fn integer_states(integer: &IntegerModel, x: &Sequences, i: usize) -> Vec<f32> {
     let view = integer.view();
     let (mut memory, mut scratch) = (vec![0; view.memory_len()], vec![0; view.scratch_len()]);
     let (mut counts, mut all) = (Vec::new(), Vec::new());
-    integer.counts(x.get(i), &mut counts);
+    integer.sequence_counts(x, i, &mut counts);
     let sized = "the buffers have the lengths that the model needs";
     let mut state = view.start(&mut memory, &mut scratch).expect(sized);
-    for row in counts.chunks_exact(view.inputs()) {
+    for row in counts.chunks_exact(view.inputs()).take(FOLLOWED) {
         view.step(&mut state, row).expect(sized);
         for (k, layer) in integer.network.layers.iter().enumerate() {
             let (h, c) = view.layer_state(&state, k).split_at(layer.cell.hidden);

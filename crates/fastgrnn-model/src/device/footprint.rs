@@ -13,13 +13,14 @@ use fastgrnn_runtime::int::TABLE_LEN;
 pub struct Footprint {
     /// Bytes of W's and U's tables.
     pub matrix_bytes: usize,
-    /// Bytes of all other constants: the head, biases, scales of the input, a stored state.
+    /// Bytes of all other constants: the head, biases, scales of the input or vectors of tokens, a stored
+    /// state.
     pub other_bytes: usize,
     /// Bytes of the states of all layers.
     pub state_bytes: usize,
     /// Layers.
     pub layers: usize,
-    /// Features of a step.
+    /// Numbers that the first layer reads in a step.
     pub inputs: usize,
     /// Scores.
     pub outputs: usize,
@@ -60,10 +61,19 @@ impl Footprint {
             layers: network.layers.len(),
             inputs: network.input(),
             outputs: network.outputs,
-            // Offsets and factors of the input, biases of the head.
-            other_bytes: 4 * network.input() + 2 * network.outputs,
+            other_bytes: 2 * network.outputs,
             ..Self::default()
         };
+        match network.embedding {
+            Some(embedding) => {
+                footprint.other_bytes += embedding.vocabulary * network.input();
+                if embedding.tied {
+                    footprint.head = embedding.vocabulary * network.input();
+                }
+            }
+            // Offsets and factors of the input.
+            None => footprint.other_bytes += 4 * network.input(),
+        }
         for view in layout.views().iter().filter(|view| view.role == Role::Weight) {
             match is_diagonal(network, view) {
                 true => footprint.add_diagonal(view, nonzero(view)),

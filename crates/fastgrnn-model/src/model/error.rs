@@ -157,7 +157,9 @@ pub enum ModelError {
         known: Vec<String>,
     },
     /// A language model where labels or numbers are wanted.
-    #[error("a language model gives no answer about a whole text; `eval` measures how well it predicts one")]
+    #[error(
+        "a language model gives no answer about a whole text; `eval` measures how well it predicts one, `generate` continues it"
+    )]
     NextToken,
     /// Labels of another kind, or none.
     #[error("the data's labels {found}; the model was trained on {expected}")]

@@ -43,7 +43,7 @@ pub use size::{Sizes, bytes_as_in_paper};
 pub use usage::{DataPart, PartError};
 
 use crate::settings::ModelRecipe;
-use fastgrnn_core::net::{InitialState, Loss, Network};
+use fastgrnn_core::net::{EMBEDDING, InitialState, Loss, Network};
 use fastgrnn_data::data::Normalizer;
 use fastgrnn_data::features::Spec;
 use fastgrnn_data::text::TextFormat;
@@ -139,6 +139,12 @@ impl Model {
     /// Bytes of the parameters as stored.
     pub fn parameter_bytes(&self) -> usize {
         4 * self.params.len()
+    }
+
+    /// The vectors of the tokens, one after the other, where the model reads texts.
+    pub fn vectors(&self) -> Option<&[f32]> {
+        let layout = self.network.layout();
+        layout.view(EMBEDDING).map(|view| &self.params[view.range()])
     }
 
     /// The states that sequences start from, layer by layer; empty for 0 and for random ones.

@@ -139,7 +139,7 @@ fn softmax(row: &mut [f32]) {
 
 impl Model {
     /// The token that stands at the end of a line of text; 0 where the vocabulary has none.
-    pub(super) fn end_of_line(&self) -> u32 {
+    pub(crate) fn end_of_line(&self) -> u32 {
         self.text.as_ref().map_or(0, |text| text.vocabulary.index(END_OF_LINE))
     }
 
@@ -218,11 +218,16 @@ impl Model {
         indices: &[u32],
     ) -> Result<Evaluation, ModelError> {
         let (loss, tokens) = scorer.token_loss(self, params, x, indices)?;
+        Ok(self.of_tokens(x, indices, tokens, loss))
+    }
+
+    /// The evaluation of a language model whose mean loss of the `tokens` of the texts at `indices` is `loss`.
+    pub(crate) fn of_tokens(&self, x: &Sequences, indices: &[u32], tokens: usize, loss: f64) -> Evaluation {
         let mut evaluation = Evaluation::of_tokens(indices.len(), tokens, loss);
         let unknown = indices.iter().flat_map(|&i| x.tokens(i as usize)).filter(|&&token| token == 0).count();
         evaluation.scores.vocabulary = self.text.as_ref().map(|text| text.vocabulary.len());
         evaluation.scores.unknown_rate = Some(unknown as f64 / tokens.max(1) as f64);
-        Ok(evaluation)
+        evaluation
     }
 
     /// Whether sequences have as many features as the model takes.

@@ -169,7 +169,10 @@ impl Scorer {
             model.clear(&mut self.batch);
             for &i in part {
                 // Nothing reads the sequences of scores that are there already.
-                self.batch.push(&[]);
+                match self.batch.has_tokens() {
+                    true => self.batch.push_tokens(&[]),
+                    false => self.batch.push(&[]),
+                }
                 model.push_target(&mut self.batch, y, i as usize);
             }
             loss += self.engine.loss(scores, &self.batch, model.loss)?.loss * part.len() as f64;

@@ -45,7 +45,12 @@ pub fn image_bytes(network: &Network, nonzero: impl Fn(&View) -> usize) -> usize
     let layers: usize = network.layers.iter().map(|cell| LAYER_HEADER + 2 * words(cell)).sum();
     let table = if network.layers.iter().any(Cell::reads_table) { 2 * TABLE_LEN } else { 0 };
     // The head has a shift, its scores' fraction bits and a bias for each output.
-    HEADER + 4 * network.input() + layers + matrices + 2 + 2 * network.outputs + table
+    let input = match network.embedding {
+        // Two bytes more for the number of tokens.
+        Some(embedding) => 2 + embedding.vocabulary * network.input(),
+        None => 4 * network.input(),
+    };
+    HEADER + input + layers + matrices + 2 + 2 * network.outputs + table
 }
 
 /// Biases and scalars of a cell, 16 bits each.

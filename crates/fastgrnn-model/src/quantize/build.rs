@@ -2,12 +2,14 @@
 
 use super::calibrate::{Feature, LayerRanges, Ranges, calibrate};
 use super::network::{meaning, scaled, stored_scalars};
-use super::{InputScale, IntegerFactors, IntegerLayer, IntegerMatrix, IntegerNetwork, QuantizeError};
+use super::{
+    InputScale, IntegerEmbedding, IntegerFactors, IntegerLayer, IntegerMatrix, IntegerNetwork, QuantizeError,
+};
 use crate::model::Model;
 use fastgrnn_core::cells::{
     Cell, CellMatrix, MatrixForm, Nonlinearity, NonlinearityF64, Role, Scalar, ScalarName,
 };
-use fastgrnn_core::net::{InitialState, Layout, Network};
+use fastgrnn_core::net::{EMBEDDING, InitialState, Layout, Network};
 use fastgrnn_data::data::{Normalize, Sequences};
 use fastgrnn_data::features;
 use fastgrnn_runtime::int::Shifts;
@@ -50,8 +52,17 @@ pub(super) fn build(
 ) -> Result<IntegerNetwork, QuantizeError> {
     check(model, x)?;
     let ranges = calibrate(model, x, indices)?;
-    let input = input_scale(model, &ranges, options)?;
     let layout = model.network.layout();
+    // How far the last state reaches is known before the layers are built.
+    let last = model.network.layers.last().zip(ranges.layers.last());
+    let state_bits = last.map_or(0, |(cell, ranges)| state_bits(cell, ranges, options.headroom));
+    let (head, head_biases, head_shift) = head(model, &layout, state_bits);
+    let embedding = embedding(model, &layout, &head);
+    let input = match (&embedding, &options.input_lsb) {
+        (Some(_), Some(_)) => return Err(QuantizeError::LsbOfText),
+        (Some(embedding), None) => InputScale::of_tokens(embedding.vectors.grid),
+        (None, _) => input_scale(model, &ranges, options)?,
+    };
     let mut layers: Vec<IntegerLayer> = Vec::new();
     let starts = model.start_states();
     let mut first_unit = 0;
@@ -67,16 +78,14 @@ pub(super) fn build(
         first_unit += cell.hidden;
         layers.push(layer);
     }
-    let state_bits = layers.last().map_or(0, |l| l.shifts.state as i32);
-    let (head, head_biases, head_shift) = head(model, &layout, state_bits);
     let meaning = meaning(&model.task, model.loss, model.network.outputs);
-    for view in layout.views().iter().filter(|view| view.role == Role::Weight) {
+    for view in layout.views().iter().filter(|view| matches!(view.role, Role::Weight | Role::Embedding)) {
         let largest = model.params[view.range()].iter().fold(0f32, |top, v| top.max(v.abs()));
         if largest > 0.0 && largest < LEAST_WEIGHT {
             return Err(QuantizeError::Vanishing { name: view.name.clone(), largest });
         }
     }
-    Ok(IntegerNetwork { input, layers, head, head_biases, head_shift, meaning })
+    Ok(IntegerNetwork { embedding, input, layers, head, head_biases, head_shift, meaning })
 }
 
 fn check(model: &Model, x: &Sequences) -> Result<(), QuantizeError> {
@@ -84,7 +93,12 @@ fn check(model: &Model, x: &Sequences) -> Result<(), QuantizeError> {
     if let Some(&value) = model.params.iter().find(|v| !v.is_finite()) {
         return Err(QuantizeError::NotFinite { value });
     }
-    if x.dim() != net.input() {
+    let kind = |is_text: bool| if is_text { "texts" } else { "numbers" };
+    if x.has_tokens() != net.embedding.is_some() {
+        let (found, expected) = (kind(x.has_tokens()), kind(net.embedding.is_some()));
+        return Err(QuantizeError::Kind { found, expected });
+    }
+    if !x.has_tokens() && x.dim() != net.input() {
         return Err(QuantizeError::Dim { found: x.dim(), expected: net.input() });
     }
     check_form(net, model.normalizer.mode, &model.initial_state)
@@ -92,9 +106,6 @@ fn check(model: &Model, x: &Sequences) -> Result<(), QuantizeError> {
 
 /// Whether a network has an integer form, whatever its parameters.
 pub fn check_form(net: &Network, normalize: Normalize, initial: &InitialState) -> Result<(), QuantizeError> {
-    if net.embedding.is_some() {
-        return Err(QuantizeError::Embedding);
-    }
     if net.readout.is_pooled() {
         return Err(QuantizeError::Pooled);
     }
@@ -108,7 +119,8 @@ pub fn check_form(net: &Network, normalize: Normalize, initial: &InitialState) -
         return Err(QuantizeError::Layers { found: net.layers.len(), most: MAX_INTEGER_LAYERS });
     }
     let sizes = net.layers.iter().flat_map(|c| [("an input", c.input), ("a number of units", c.hidden)]);
-    for (what, found) in sizes.chain([("a number of outputs", net.outputs)]) {
+    let tokens = net.embedding.map(|embedding| ("a vocabulary", embedding.vocabulary));
+    for (what, found) in sizes.chain([("a number of outputs", net.outputs)]).chain(tokens) {
         if found > usize::from(u16::MAX) {
             return Err(QuantizeError::Size { what, found, most: usize::from(u16::MAX) });
         }
@@ -133,6 +145,12 @@ pub fn check_form(net: &Network, normalize: Normalize, initial: &InitialState) -
 /// The most fraction bits with which `largest` fits 16 bits.
 fn bits_for(largest: f32) -> i32 {
     if largest > 0.0 { (MOST / largest).log2().floor().clamp(-100.0, 100.0) as i32 } else { 30 }
+}
+
+/// Fraction bits of a layer's state, F_h.
+fn state_bits(cell: &Cell, ranges: &LayerRanges, headroom: f32) -> i32 {
+    let most = cell.kind.shape().most_state_bits(cell.update.value_bits(), cell.gate) as i32;
+    bits_for(ranges.state.room(headroom)).clamp(0, 14.min(most))
 }
 
 /// `v` with this many fraction bits, saturated.
@@ -198,6 +216,9 @@ const LEAST_COUNTS: f64 = 2.0;
 /// not wait for.
 pub fn check_lsb(given: Option<&[f32]>, x: &Sequences) -> Result<(), QuantizeError> {
     let Some(given) = given else { return Ok(()) };
+    if x.has_tokens() {
+        return Err(QuantizeError::LsbOfText);
+    }
     let all: Vec<u32> = (0..x.len() as u32).collect();
     given_lsb(given, &Feature::all(x, &all)).map(drop)
 }
@@ -302,8 +323,7 @@ impl Tensors<'_> {
     ) -> Result<IntegerLayer, QuantizeError> {
         let shape = cell.kind.shape();
         let value_bits = cell.update.value_bits() as i32;
-        let most_state = shape.most_state_bits(cell.update.value_bits(), cell.gate) as i32;
-        let state = bits_for(ranges.state.room(headroom)).clamp(0, 14.min(most_state));
+        let state = state_bits(cell, ranges, headroom);
         let w = self.factors(&cell.w(), input_bits as i32, ranges.projected_w.room(headroom));
         let u = self.factors(&cell.u(), state, ranges.projected_u.room(headroom));
         let wide = [cell.gate, cell.update].contains(&Nonlinearity::QuantSigm4);
@@ -414,11 +434,22 @@ fn overflow(terms: &[(&Scaled, i32)], bias: i32) -> Option<String> {
     None
 }
 
+/// The vectors of tokens on their grid; tied ones are the head's matrix.
+fn embedding(model: &Model, layout: &Layout, head: &IntegerMatrix) -> Option<IntegerEmbedding> {
+    let (view, tied) = (layout.view(EMBEDDING)?, model.network.is_tied());
+    let vectors = match tied {
+        true => head.clone(),
+        false => IntegerMatrix::of(view.rows, view.cols, &model.params[view.range()]),
+    };
+    Some(IntegerEmbedding { vectors, tied })
+}
+
 /// The head on a grid whose scores leave room for its biases.
 fn head(model: &Model, layout: &Layout, state_bits: i32) -> (IntegerMatrix, Vec<i16>, u32) {
     let of = |name: &str| layout.view(name).map_or(&[][..], |view| &model.params[view.range()]);
     let (rows, cols) = (model.network.outputs, model.network.hidden());
-    let mut matrix = IntegerMatrix::of(rows, cols, of("head.w"));
+    let name = if model.network.is_tied() { EMBEDDING } else { "head.w" };
+    let mut matrix = IntegerMatrix::of(rows, cols, of(name));
     let largest = of("head.b").iter().fold(0f32, |top, b| top.max(b.abs()));
     let shift = |grid: super::Grid| grid.exponent + state_bits - bits_for(largest);
     let overflows = |shift: i32| ((cols as u64) << 22) + (1 << (15 + shift.clamp(0, 14))) >= 1 << 31;
@@ -426,7 +457,7 @@ fn head(model: &Model, layout: &Layout, state_bits: i32) -> (IntegerMatrix, Vec<
         && matrix.grid.exponent > super::Grid::COARSEST
     {
         let grid = super::Grid { exponent: matrix.grid.exponent - 1 };
-        matrix = IntegerMatrix::on(grid, rows, cols, of("head.w"));
+        matrix = IntegerMatrix::on(grid, rows, cols, of(name));
     }
     let head_shift = shift(matrix.grid).clamp(0, 14);
     let bits = matrix.grid.exponent + state_bits - head_shift;

@@ -11,6 +11,9 @@ const SEQUENCES: usize = 512;
 /// Of these, so many are joined end to end: states grow on streams longer than training windows.
 const JOINED: usize = 8;
 
+/// Tokens of a text that are read without a break.
+const PIECE: usize = 256;
+
 /// The largest magnitudes that calibration saw.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Ranges {
@@ -96,10 +99,27 @@ pub(super) fn calibrate(model: &Model, x: &Sequences, indices: &[u32]) -> Result
         return Err(QuantizeError::NoData);
     }
     let mut ranges = Ranges {
-        features: Feature::all(x, indices),
+        features: if x.has_tokens() { Vec::new() } else { Feature::all(x, indices) },
         input: 0.0,
         layers: vec![LayerRanges::default(); model.network.layers.len()],
     };
+    let mut run = Run::new(model);
+    if let Some(vectors) = model.vectors() {
+        let width = model.network.input();
+        let pieces = pieces(x, indices);
+        for joined in [1, JOINED] {
+            run.joined = joined > 1;
+            for stream in pieces.chunks(joined) {
+                run.reset(model, &mut ranges.layers);
+                for &tokens in stream {
+                    let vector = |&token: &u32| &vectors[token as usize * width..][..width];
+                    let values: Vec<f32> = tokens.iter().flat_map(vector).copied().collect();
+                    run.sequence(&values, &mut ranges.layers)?;
+                }
+            }
+        }
+        return Ok(ranges);
+    }
     let mut normalized = Vec::new();
     let mut normalize = |i: u32, ranges: &mut Ranges| -> Result<Vec<f32>, QuantizeError> {
         normalized.clear();
@@ -113,7 +133,6 @@ pub(super) fn calibrate(model: &Model, x: &Sequences, indices: &[u32]) -> Result
     }
     let stride = indices.len().div_ceil(SEQUENCES);
     let chosen: Vec<u32> = indices.iter().copied().step_by(stride).collect();
-    let mut run = Run::new(model);
     // Windows by themselves, then streams of several.
     for joined in [1, JOINED] {
         run.joined = joined > 1;
@@ -125,6 +144,13 @@ pub(super) fn calibrate(model: &Model, x: &Sequences, indices: &[u32]) -> Result
         }
     }
     Ok(ranges)
+}
+
+/// At most [`SEQUENCES`] pieces of texts of at most [`PIECE`] tokens, spread over all texts.
+fn pieces<'x>(x: &'x Sequences, indices: &[u32]) -> Vec<&'x [u32]> {
+    let all: Vec<&[u32]> = indices.iter().flat_map(|&i| x.tokens(i as usize).chunks(PIECE)).collect();
+    let stride = all.len().div_ceil(SEQUENCES).max(1);
+    all.into_iter().step_by(stride).collect()
 }
 
 /// The float runtime on a model's parameters, watching intermediate values.

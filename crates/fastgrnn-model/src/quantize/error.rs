@@ -7,9 +7,6 @@ use fastgrnn_runtime::int::ImageError;
 /// A model that integers cannot compute, or calibration that does not fit it.
 #[derive(Debug, thiserror::Error)]
 pub enum QuantizeError {
-    /// A network that reads tokens.
-    #[error("a network that reads texts has no integer form")]
-    Embedding,
     /// A network of several labels.
     #[error("a model of several labels a sequence has no integer form; train it without `quantize`")]
     SeveralLabels,
@@ -18,6 +15,19 @@ pub enum QuantizeError {
         "a network whose head reads the mean or the largest of all states has no integer form; use `readout = last`"
     )]
     Pooled,
+    /// Numbers for a network that reads texts, or texts for another.
+    #[error("the calibration data holds {found}, the model reads {expected}")]
+    Kind {
+        /// What the data holds.
+        found: &'static str,
+        /// What the model reads.
+        expected: &'static str,
+    },
+    /// A network that reads texts has no counts.
+    #[error(
+        "`input-lsb` is what a count of a sensor is worth; a model that reads texts has none: leave it out"
+    )]
+    LsbOfText,
     /// Nothing to calibrate with.
     #[error("there are no sequences to calibrate with; give training data")]
     NoData,

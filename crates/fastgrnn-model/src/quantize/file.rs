@@ -3,10 +3,13 @@
 use super::build::check_form;
 use super::detector::Detector;
 use super::network::{meaning, stored_scalars};
-use super::{Grid, InputScale, IntegerFactors, IntegerLayer, IntegerMatrix, IntegerModel, IntegerNetwork};
+use super::{
+    Grid, InputScale, IntegerEmbedding, IntegerFactors, IntegerLayer, IntegerMatrix, IntegerModel,
+    IntegerNetwork,
+};
 use crate::model::{ModelError, ModelProblem, Opened, Tensor, load_file, write_file, write_tensors};
 use fastgrnn_core::cells::{Cell, MatrixForm, Role};
-use fastgrnn_core::net::InitialState;
+use fastgrnn_core::net::{EMBEDDING, Embedding, InitialState};
 use fastgrnn_runtime::int::Shifts;
 use safetensors::tensor::Dtype;
 use serde::{Deserialize, Serialize};
@@ -23,6 +26,9 @@ pub(crate) struct Scales {
     layers: Vec<LayerScales>,
     head_grid: Grid,
     head_shift: u32,
+    /// Of a network that reads texts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    embedding_grid: Option<Grid>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -55,11 +61,14 @@ impl IntegerModel {
         let words = |values: &[i16]| values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>();
         let unsigned = |values: &[u16]| values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>();
         let lsb = input.lsb.iter().flat_map(|v| v.to_le_bytes()).collect();
-        let mut tensors = vec![
-            Tensor::new(LSB, Dtype::F32, vec![dim], lsb),
-            Tensor::new(OFFSET, Dtype::I16, vec![dim], words(&input.offsets)),
-            Tensor::new(FACTOR, Dtype::U16, vec![dim], unsigned(&input.factors)),
-        ];
+        let mut tensors = match network.embedding {
+            Some(_) => Vec::new(),
+            None => vec![
+                Tensor::new(LSB, Dtype::F32, vec![dim], lsb),
+                Tensor::new(OFFSET, Dtype::I16, vec![dim], words(&input.offsets)),
+                Tensor::new(FACTOR, Dtype::U16, vec![dim], unsigned(&input.factors)),
+            ],
+        };
         let matrix = |name: String, m: &IntegerMatrix| {
             let bytes = m.entries.iter().map(|&v| v as u8).collect();
             Tensor::new(name, Dtype::I8, vec![m.rows, m.cols], bytes)
@@ -86,7 +95,12 @@ impl IntegerModel {
                 tensors.push(Tensor::new(format!("layer{i}.start"), Dtype::I16, shape, words(&layer.start)));
             }
         }
-        tensors.push(matrix("head.w".into(), &network.head));
+        if !network.is_tied() {
+            tensors.push(matrix("head.w".into(), &network.head));
+        }
+        if let Some(embedding) = &network.embedding {
+            tensors.push(matrix(EMBEDDING.into(), &embedding.vectors));
+        }
         let biases = words(&network.head_biases);
         tensors.push(Tensor::new("head.b", Dtype::I16, vec![network.head_biases.len()], biases));
         let json = |what: serde_json::Result<Value>| {
@@ -112,6 +126,7 @@ impl IntegerModel {
             layers: layers.collect(),
             head_grid: network.head.grid,
             head_shift: network.head_shift,
+            embedding_grid: network.embedding.as_ref().map(|embedding| embedding.vectors.grid),
         }
     }
 
@@ -133,13 +148,31 @@ impl IntegerModel {
             return Err(wrong("they are of another number of layers"));
         }
         let dim = about.input();
-        let input = InputScale {
-            lsb: file.floats(LSB, vec![dim])?,
-            offsets: file.words(OFFSET, dim)?,
-            factors: file.unsigned(FACTOR, dim)?,
-            shift: byte(scales.input_shift)?,
-            offset_shift: byte(scales.offset_shift)?,
-            bits: byte(scales.input_bits)?,
+        let vectors = match (about.embedding, scales.embedding_grid) {
+            (Some(Embedding { vocabulary, .. }), Some(on)) => {
+                Some(read_matrix(&mut file, EMBEDDING, vocabulary, dim, on)?)
+            }
+            (None, None) => None,
+            (Some(_), None) => return Err(wrong("`embedding_grid` is missing")),
+            (None, Some(_)) => return Err(wrong("`embedding_grid` of a network that reads no texts")),
+        };
+        let input = match &vectors {
+            Some(vectors) => {
+                let input = InputScale::of_tokens(vectors.grid);
+                let found = (scales.input_bits, scales.input_shift, scales.offset_shift);
+                if found != (input.bits, input.shift, input.offset_shift) {
+                    return Err(wrong("those of the input are not those of the vectors of tokens"));
+                }
+                input
+            }
+            None => InputScale {
+                lsb: file.floats(LSB, vec![dim])?,
+                offsets: file.words(OFFSET, dim)?,
+                factors: file.unsigned(FACTOR, dim)?,
+                shift: byte(scales.input_shift)?,
+                offset_shift: byte(scales.offset_shift)?,
+                bits: byte(scales.input_bits)?,
+            },
         };
         if input.lsb.iter().any(|v| *v <= 0.0) {
             return Err(wrong("a count must be worth more than 0"));
@@ -149,12 +182,24 @@ impl IntegerModel {
             layers.push(read_layer(&mut file, i, cell, scales)?);
         }
         let (outputs, hidden) = (about.outputs, about.hidden());
-        let head = read_matrix(&mut file, "head.w", outputs, hidden, scales.head_grid)?;
+        let head = match &vectors {
+            Some(vectors) if about.is_tied() => {
+                if vectors.grid != scales.head_grid {
+                    return Err(wrong(
+                        "`head_grid` is not that of the vectors of tokens, which are its matrix",
+                    ));
+                }
+                vectors.clone()
+            }
+            _ => read_matrix(&mut file, "head.w", outputs, hidden, scales.head_grid)?,
+        };
+        let tied = about.is_tied();
+        let embedding = vectors.map(|vectors| IntegerEmbedding { vectors, tied });
         let head_biases = file.words("head.b", outputs)?;
         let model = file.finish(Vec::new())?;
         let meaning = meaning(&model.task, model.loss, outputs);
         let head_shift = byte(scales.head_shift)?;
-        let network = IntegerNetwork { input, layers, head, head_biases, head_shift, meaning };
+        let network = IntegerNetwork { embedding, input, layers, head, head_biases, head_shift, meaning };
         if !(-8..=34).contains(&network.score_bits()) {
             return Err(wrong("scores with fewer than -8 or more than 34 fraction bits"));
         }

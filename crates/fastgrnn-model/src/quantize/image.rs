@@ -2,22 +2,36 @@
 
 use super::{IntegerLayer, IntegerMatrix, IntegerNetwork};
 use fastgrnn_core::cells::{MatrixForm, Nonlinearity, NonlinearityF64};
-use fastgrnn_runtime::int::{NO_GATE, Storage, TABLE_LEN, VERSION, checksum};
+use fastgrnn_runtime::int::{NO_GATE, Storage, TABLE_LEN, TOKEN_VERSION, VERSION, checksum};
 
 impl IntegerNetwork {
     /// The image. Each matrix that is not a diagonal is stored in the smallest way.
     pub fn image(&self) -> Vec<u8> {
-        let mut out = vec![b'F', b'G', VERSION, self.layers.len() as u8];
+        let version = if self.embedding.is_some() { TOKEN_VERSION } else { VERSION };
+        let mut out = vec![b'F', b'G', version, self.layers.len() as u8];
         out.extend([0; 6]);
-        out.extend((self.input.factors.len() as u16).to_le_bytes());
+        let width = self.embedding.as_ref().map_or(self.input.factors.len(), |e| e.vectors.cols);
+        out.extend((width as u16).to_le_bytes());
         out.extend((self.head_biases.len() as u16).to_le_bytes());
-        out.extend([self.meaning.code(), self.input.shift as u8, self.input.offset_shift as u8]);
-        out.extend(words(&self.input.offsets));
-        out.extend(self.input.factors.iter().flat_map(|f| f.to_le_bytes()));
+        out.extend([self.meaning.code(), self.input.shift as u8]);
+        match &self.embedding {
+            Some(embedding) => {
+                out.push(u8::from(embedding.tied));
+                out.extend((embedding.vectors.rows as u16).to_le_bytes());
+                out.extend(embedding.vectors.entries.iter().map(|&v| v as u8));
+            }
+            None => {
+                out.push(self.input.offset_shift as u8);
+                out.extend(words(&self.input.offsets));
+                out.extend(self.input.factors.iter().flat_map(|f| f.to_le_bytes()));
+            }
+        }
         for layer in &self.layers {
             write_layer(&mut out, layer);
         }
-        write_matrix(&mut out, &self.head);
+        if !self.is_tied() {
+            write_matrix(&mut out, &self.head);
+        }
         out.extend([self.head_shift as u8, self.score_bits() as i8 as u8]);
         out.extend(words(&self.head_biases));
         if self.needs_table() {

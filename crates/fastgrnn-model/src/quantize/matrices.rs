@@ -49,6 +49,9 @@ impl IntegerModel {
         });
         let layout = self.model.network.layout();
         let names = layout.views().iter().filter(|v| v.role == Role::Weight).map(|v| v.name.clone());
-        names.zip(layers.chain([view.head()])).map(|(name, matrix)| MatrixSize::of(name, matrix)).collect()
+        names
+            .zip(layers.chain((!view.is_tied()).then(|| view.head())))
+            .map(|(name, matrix)| MatrixSize::of(name, matrix))
+            .collect()
     }
 }

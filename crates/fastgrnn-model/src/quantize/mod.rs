@@ -14,6 +14,7 @@ mod error;
 mod file;
 mod grid;
 mod image;
+mod language;
 mod matrices;
 mod model;
 mod network;
@@ -31,5 +32,7 @@ pub use grid::Grid;
 pub use image::sigmoid_table;
 pub use matrices::MatrixSize;
 pub use model::{HostModel, IntegerModel, quantize};
-pub use network::{InputScale, IntegerFactors, IntegerLayer, IntegerMatrix, IntegerNetwork};
+pub use network::{
+    InputScale, IntegerEmbedding, IntegerFactors, IntegerLayer, IntegerMatrix, IntegerNetwork,
+};
 pub use saturation::{SaturationRow, Saturations};

@@ -72,6 +72,11 @@ impl IntegerModel {
         self.model.audio.filter(|_| self.network.input.lsb.iter().all(|&lsb| lsb == features::COUNT))
     }
 
+    /// The token of the end of a line, of a language model.
+    pub fn end_of_line(&self) -> Option<u32> {
+        (self.model.task == Task::NextToken).then(|| self.model.end_of_line())
+    }
+
     /// The detector that the model's file holds.
     pub fn detector(&self) -> Option<&Detector> {
         self.detector.as_ref()
@@ -108,6 +113,9 @@ impl IntegerModel {
     /// Predicts every sequence, with integers only.
     pub fn predict(&self, x: &Sequences, threads: usize) -> Result<(Predictions, Saturations), ModelError> {
         self.model.check_dim(x)?;
+        if self.model.task == Task::NextToken {
+            return Err(ModelError::NextToken);
+        }
         let all: Vec<u32> = (0..x.len() as u32).collect();
         let (predictions, _, saturations) = self.predictions(x, &all, threads);
         Ok((predictions, saturations))
@@ -132,6 +140,10 @@ impl IntegerModel {
     ) -> Result<(Evaluation, Predictions, Saturations), ModelError> {
         self.model.check_dim(&examples.x)?;
         let y = self.model.own_labels(&examples.y)?;
+        if self.model.task == Task::NextToken {
+            let (evaluation, saturations) = self.evaluate_tokens(&examples.x, indices, threads);
+            return Ok((evaluation, Predictions::none(), saturations));
+        }
         let (predictions, scores, saturations) = self.predictions(&examples.x, indices, threads);
         let mut scorer = Scorer::new(&self.model.network, 1)?;
         let loss = scorer.loss(&self.model, &scores, &y, indices)?;

@@ -100,10 +100,38 @@ pub struct InputScale {
     pub bits: u32,
 }
 
+impl InputScale {
+    /// The input of a network that reads tokens: one count, the number of a token, whose vector stands on
+    /// `grid` and is shifted to the fraction bits that other inputs have.
+    pub fn of_tokens(grid: Grid) -> Self {
+        let shift = (14 - grid.exponent).clamp(0, 8);
+        let bits = (grid.exponent + shift) as u32;
+        Self {
+            lsb: vec![1.0],
+            offsets: vec![0],
+            factors: vec![1],
+            shift: shift as u32,
+            offset_shift: 0,
+            bits,
+        }
+    }
+}
+
+/// The vectors of tokens.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IntegerEmbedding {
+    /// A row for each token.
+    pub vectors: IntegerMatrix,
+    /// Whether the vectors are also the head's matrix, which is then equal to them.
+    pub tied: bool,
+}
+
 /// A whole network in integers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IntegerNetwork {
-    /// The input's scale.
+    /// The vectors of tokens, where the network reads texts.
+    pub embedding: Option<IntegerEmbedding>,
+    /// The input's scale. That of a network that reads texts is [`InputScale::of_tokens`].
     pub input: InputScale,
     /// The layers, the one that reads the input first.
     pub layers: Vec<IntegerLayer>,
@@ -123,10 +151,15 @@ impl IntegerNetwork {
         self.head.grid.exponent + self.layers.last().map_or(0, |l| l.shifts.state as i32)
     }
 
-    /// All matrices of the layers and the head's.
+    /// All matrices of the layers and the head's, if it has its own.
     pub fn matrices(&self) -> impl Iterator<Item = &IntegerMatrix> {
         let of_layers = self.layers.iter().flat_map(|l| l.w.matrices().chain(l.u.matrices()));
-        of_layers.chain([&self.head])
+        of_layers.chain((!self.is_tied()).then_some(&self.head))
+    }
+
+    /// Whether the vectors of tokens are also the head's matrix.
+    pub fn is_tied(&self) -> bool {
+        self.embedding.as_ref().is_some_and(|embedding| embedding.tied)
     }
 
     /// The parameters as the float engine would use them, in the layout of `network`.
@@ -153,9 +186,14 @@ impl IntegerNetwork {
                 }
             }
         }
-        params.extend(values(&self.head));
+        if !self.is_tied() {
+            params.extend(values(&self.head));
+        }
         let bits = self.score_bits() - self.head_shift as i32;
         params.extend(self.head_biases.iter().map(|&b| scaled(f32::from(b), -bits)));
+        if let Some(embedding) = &self.embedding {
+            params.extend(values(&embedding.vectors));
+        }
         params
     }
 }

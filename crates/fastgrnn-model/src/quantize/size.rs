@@ -9,8 +9,14 @@ impl IntegerModel {
     pub fn sizes(&self) -> Sizes {
         let view = self.view();
         let mut sizes = Sizes { total: self.image().len(), ..Sizes::default() };
-        // The input's two shifts; offsets and factors.
-        sizes.scales = 2 + 4 * view.inputs();
+        match view.tokens() {
+            Some(vectors) => {
+                sizes.scales = 1;
+                sizes.embedding = vectors.value_bytes();
+            }
+            // The input's two shifts; offsets and factors.
+            None => sizes.scales = 2 + 4 * view.inputs(),
+        }
         for (layer, own) in view.layers().iter().zip(&self.network.layers) {
             let ((w1, w2), (u1, u2)) = (layer.w(), layer.u());
             for matrix in [Some(w1), w2, Some(u1), u2].into_iter().flatten() {
@@ -21,12 +27,15 @@ impl IntegerModel {
             let scalars: usize = own.stored_scalars().map(|(_, entries)| entries).sum();
             sizes.biases += 2 * (layer.bias_vectors() * layer.hidden() + scalars + own.start.len());
         }
-        sizes.indices += view.head().index_bytes();
         sizes.scales += 2;
-        sizes.head = view.head().value_bytes() + 2 * view.outputs();
+        sizes.head = 2 * view.outputs();
+        if !view.is_tied() {
+            sizes.indices += view.head().index_bytes();
+            sizes.head += view.head().value_bytes();
+        }
         sizes.table = if view.has_table() { 2 * TABLE_LEN } else { 0 };
-        let counted = sizes.weights + sizes.indices + sizes.scales + sizes.biases + sizes.head + sizes.table;
-        sizes.header = sizes.total - counted;
+        let counted = [sizes.weights, sizes.indices, sizes.scales, sizes.biases, sizes.head, sizes.embedding];
+        sizes.header = sizes.total - sizes.table - counted.iter().sum::<usize>();
         sizes.bytes_as_in_paper = self.network.bytes_as_in_paper();
         sizes.front_end = self.model.front_end_bytes();
         sizes
@@ -58,6 +67,12 @@ impl IntegerNetwork {
             let biases: usize = l.biases.iter().map(Vec::len).sum();
             biases + l.stored_scalars().map(|(_, entries)| entries).sum::<usize>()
         });
-        weights + others.sum::<usize>() + self.head.entries.len() + self.head_biases.len()
+        let cells = weights + others.sum::<usize>();
+        // Of a network that reads texts, the paper counts the cells alone.
+        if self.embedding.is_some() {
+            cells
+        } else {
+            cells + self.head.entries.len() + self.head_biases.len()
+        }
     }
 }

@@ -184,6 +184,7 @@ fn draw(net: &Network, kept: f64, rng: &mut Rng) -> IntegerNetwork {
     });
     let layers: Vec<IntegerLayer> = layers.collect();
     IntegerNetwork {
+        embedding: None,
         input,
         layers,
         head: matrix(net.outputs, net.hidden(), kept, rng),

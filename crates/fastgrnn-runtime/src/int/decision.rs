@@ -120,13 +120,21 @@ fn share(whole: u32) -> u32 {
 
 /// `e^−D` with 15 fraction bits, for D with `bits` fraction bits.
 fn falling(difference: u32, bits: i32) -> u32 {
-    let d = if bits >= 11 {
-        difference >> (bits - 11)
-    } else {
-        let shift = (11 - bits) as u32;
-        if difference > 65_535 >> shift { 65_535 } else { difference << shift }
-    };
-    let t = (d.min(65_535) * 1_477 + 512) >> 10;
+    exponential(eleven_bits(difference, bits, 65_535))
+}
+
+/// A difference of scores with 11 fraction bits, `most` if it is larger.
+pub(super) fn eleven_bits(difference: u32, bits: i32, most: u32) -> u32 {
+    if bits >= 11 {
+        return (difference >> (bits - 11)).min(most);
+    }
+    let shift = (11 - bits) as u32;
+    if difference > most >> shift { most } else { difference << shift }
+}
+
+/// `e^−d` with 15 fraction bits, for d of at most 65535 with 11.
+pub(super) fn exponential(d: u32) -> u32 {
+    let t = (d * 1_477 + 512) >> 10;
     let (n, y) = (t >> 11, t & 2_047);
     if n >= 16 {
         return 0;

@@ -1,7 +1,9 @@
 //! Why an image is refused.
 
-/// The image format that this crate reads.
+/// The format of images whose networks read counts.
 pub const VERSION: u8 = 1;
+/// The format of images whose networks read tokens.
+pub const TOKEN_VERSION: u8 = 2;
 
 /// Why an image is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +75,8 @@ pub enum ImageError {
     Gate,
     /// A table that does not rise.
     Table,
+    /// Vectors of tokens that cannot be the head's matrix.
+    Tied,
     /// Sizes and shifts with which a sum could leave 32 bits.
     Overflow {
         /// Which sum.
@@ -85,7 +89,10 @@ impl core::fmt::Display for ImageError {
         match *self {
             Self::NotAnImage => f.write_str("this is not a fastgrnn image: it does not begin with FG"),
             Self::Version { found } => {
-                write!(f, "the image has format version {found}, this reader knows version {VERSION}")
+                write!(
+                    f,
+                    "the image has format version {found}, this reader knows {VERSION} and {TOKEN_VERSION}"
+                )
             }
             Self::Truncated => f.write_str("the image ends too early"),
             Self::Length { found, stated } => {
@@ -110,6 +117,7 @@ impl core::fmt::Display for ImageError {
             Self::Bitmap => f.write_str("a bitmap has bits beyond its matrix"),
             Self::Gate => f.write_str("the gate's nonlinearity cannot be used in this cell"),
             Self::Table => f.write_str("the table of the smooth nonlinearities does not rise up to 32768"),
+            Self::Tied => f.write_str("the vectors of the tokens do not have the shape of the head's matrix"),
             Self::Overflow { what } => write!(f, "{what} could leave 32 bits with these sizes and shifts"),
         }
     }

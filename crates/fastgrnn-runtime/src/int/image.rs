@@ -1,17 +1,13 @@
 //! A model as a view of its image.
 
-use super::arithmetic::{rounded, saturated};
 use super::bytes::{Bytes, Words};
 use super::decision::{Decision, Meaning, Posteriors, decide};
-use super::error::{ImageError, VERSION};
+use super::error::{ImageError, TOKEN_VERSION, VERSION};
+use super::input::{Counts, Input, Tokens};
 use super::nonlinear::TABLE_LEN;
 use super::state::Lengths;
-use super::{Layer, Matrix, Place, State, Unwatched, Watch, WrongLength, checksum};
+use super::{Layer, Matrix, Place, State, Unwatched, Watch, WrongLength, at_most, checksum};
 
-/// Bits of an input's factor; those above say how much more it is shifted, in steps of four.
-const FACTOR_BITS: u32 = 14;
-/// The longest shift of an input.
-const MOST_SHIFT: u32 = 30;
 /// The largest entry of the table: 1/2 with 16 fraction bits.
 const MOST_TABLE: u16 = 1 << 15;
 
@@ -20,10 +16,7 @@ const MOST_TABLE: u16 = 1 << 15;
 pub struct Model<'a, const LAYERS: usize = 1> {
     layers: [Layer<'a>; LAYERS],
     count: usize,
-    input_shift: u32,
-    offset_shift: u32,
-    offsets: Words<'a>,
-    factors: Words<'a>,
+    input: Input<'a>,
     head: Matrix<'a>,
     head_shift: u32,
     head_biases: Words<'a>,
@@ -40,7 +33,7 @@ impl<'a, const LAYERS: usize> Model<'a, LAYERS> {
             return Err(ImageError::NotAnImage);
         }
         let version = bytes.u8()?;
-        if version != VERSION {
+        if ![VERSION, TOKEN_VERSION].contains(&version) {
             return Err(ImageError::Version { found: version });
         }
         let count = usize::from(bytes.u8()?);
@@ -72,20 +65,25 @@ impl<'a, const LAYERS: usize> Model<'a, LAYERS> {
                 most: 1,
             });
         }
-        let input_shift = at_most("shift of the input", bytes.u8()?, 30)?;
-        let offset_shift = at_most("shift of the input's offsets", bytes.u8()?, 14)?;
-        let offsets = bytes.words(inputs)?;
-        let factors = bytes.words(inputs)?;
-        if let Some(value) = factors.iter().map(|f| input_shift + extra_shift(f)).find(|&s| s > MOST_SHIFT) {
-            return Err(ImageError::Range { what: "shift of an input", value, least: 0, most: MOST_SHIFT });
-        }
+        let input = match version {
+            TOKEN_VERSION => Input::Tokens(Tokens::read(&mut bytes, inputs)?),
+            _ => Input::Counts(Counts::read(&mut bytes, inputs)?),
+        };
         let mut layers = [Layer::EMPTY; LAYERS];
         let mut width = inputs;
         for layer in &mut layers[..count] {
             *layer = Layer::read(&mut bytes, width)?;
             width = layer.hidden();
         }
-        let head = Matrix::read(&mut bytes, outputs, width)?;
+        let head = match input {
+            Input::Tokens(Tokens { table, tied: true, .. }) => {
+                if table.rows() != outputs || table.cols() != width {
+                    return Err(ImageError::Tied);
+                }
+                table
+            }
+            _ => Matrix::read(&mut bytes, outputs, width)?,
+        };
         let head_shift = at_most("shift of the head's biases", bytes.u8()?, 14)?;
         if ((width as u64) << 22) + (1 << (15 + head_shift)) >= 1 << 31 {
             return Err(ImageError::Overflow { what: "a score" });
@@ -109,10 +107,7 @@ impl<'a, const LAYERS: usize> Model<'a, LAYERS> {
             0 => Ok(Self {
                 layers,
                 count,
-                input_shift,
-                offset_shift,
-                offsets,
-                factors,
+                input,
                 head,
                 head_shift,
                 head_biases,
@@ -126,9 +121,22 @@ impl<'a, const LAYERS: usize> Model<'a, LAYERS> {
         }
     }
 
-    /// Features of the input.
+    /// Counts that a step reads: one for each feature, or the number of a token.
     pub fn inputs(&self) -> usize {
-        self.offsets.len()
+        self.input.counts()
+    }
+
+    /// The vectors of the tokens, a row for each, of a network that reads texts.
+    pub fn tokens(&self) -> Option<Matrix<'a>> {
+        match self.input {
+            Input::Tokens(tokens) => Some(tokens.table),
+            Input::Counts(_) => None,
+        }
+    }
+
+    /// Whether the vectors of the tokens are also the matrix of the head.
+    pub fn is_tied(&self) -> bool {
+        matches!(self.input, Input::Tokens(Tokens { tied: true, .. }))
     }
 
     /// Scores.
@@ -171,19 +179,12 @@ impl<'a, const LAYERS: usize> Model<'a, LAYERS> {
         (self.has_table && i < TABLE_LEN).then(|| self.layers[0].gate.table.u16(i))
     }
 
-    /// Offset (its shift applied), factor and shift of input `d`.
-    pub fn input_scale(&self, d: usize) -> (i32, i32, u32) {
-        let offset = i32::from(self.offsets.i16(d)) << self.offset_shift;
-        let word = self.factors.u16(d);
-        let factor = i32::from(word & ((1 << FACTOR_BITS) - 1));
-        (offset, factor, self.input_shift + extra_shift(word))
-    }
-
-    /// Input `d` normalised, and whether it saturated.
-    #[inline(always)]
-    pub fn normalized(&self, d: usize, count: i16) -> (i16, bool) {
-        let (offset, factor, shift) = self.input_scale(d);
-        saturated(rounded(i32::from(count) * factor - offset, shift))
+    /// Offset (its shift applied), factor and shift of feature `d`; `None` in a network that reads texts.
+    pub fn input_scale(&self, d: usize) -> Option<(i32, i32, u32)> {
+        match &self.input {
+            Input::Counts(counts) => (d < self.inputs()).then(|| counts.scale(d)),
+            Input::Tokens(_) => None,
+        }
     }
 
     fn lengths(&self) -> Lengths {
@@ -194,7 +195,7 @@ impl<'a, const LAYERS: usize> Model<'a, LAYERS> {
     /// Entries of 16 bits that a [`State`] needs.
     pub fn memory_len(&self) -> usize {
         let states: usize = self.layers().iter().map(Layer::state_len).sum();
-        states + self.inputs() + self.rank()
+        states + self.input.width() + self.rank()
     }
 
     /// Entries of 32 bits that a [`State`] needs.
@@ -242,7 +243,8 @@ impl<'a, const LAYERS: usize> Model<'a, LAYERS> {
         state.layers().get(before..before + len).unwrap_or(&[])
     }
 
-    /// Takes one step: reads a count for each feature and moves the state on.
+    /// Takes one step: reads a count for each feature, or the number of a token (as the bits of a count),
+    /// and moves the state on.
     pub fn step(&self, state: &mut State<'_>, counts: &[i16]) -> Result<(), WrongLength> {
         self.step_watched(state, counts, &mut Unwatched)
     }
@@ -258,14 +260,8 @@ impl<'a, const LAYERS: usize> Model<'a, LAYERS> {
         if counts.len() != self.inputs() {
             return Err(WrongLength { what: "the input", found: counts.len(), needed: self.inputs() });
         }
-        let mut parts = state.parts(self.inputs());
-        for (d, (x, &count)) in parts.input.iter_mut().zip(counts).enumerate() {
-            let cut;
-            (*x, cut) = self.normalized(d, count);
-            if cut {
-                watch.saturated(0, Place::Input);
-            }
-        }
+        let mut parts = state.parts(self.input.width());
+        self.input.write(counts, parts.input, || watch.saturated(0, Place::Input));
         let mut input: &[i16] = parts.input;
         for (index, layer) in self.layers().iter().enumerate() {
             let (own, after) = parts.states.split_at_mut(layer.state_len());
@@ -300,14 +296,4 @@ impl<'a, const LAYERS: usize> Model<'a, LAYERS> {
     pub fn posteriors<'s>(&self, scores: &'s [i32]) -> Posteriors<'s> {
         Posteriors::new(self.meaning, self.score_bits, scores)
     }
-}
-
-/// What the high bits of an input's factor add to the shift.
-const fn extra_shift(word: u16) -> u32 {
-    4 * (word >> FACTOR_BITS) as u32
-}
-
-fn at_most(what: &'static str, value: u8, most: u32) -> Result<u32, ImageError> {
-    let value = u32::from(value);
-    if value <= most { Ok(value) } else { Err(ImageError::Range { what, value, least: 0, most }) }
 }

@@ -84,6 +84,17 @@ impl<'a> Matrix<'a> {
         }
     }
 
+    /// Reads a matrix that stands row by row, without a byte for its form.
+    pub(super) fn read_dense(bytes: &mut Bytes<'a>, rows: usize, cols: usize) -> Result<Self, ImageError> {
+        let size = rows.checked_mul(cols).ok_or(ImageError::Truncated)?;
+        Ok(Self { rows, cols, values: bytes.take(size)?, ..Self::EMPTY })
+    }
+
+    /// The entries of a row of a dense matrix.
+    pub(super) fn dense_row(&self, row: usize) -> &'a [u8] {
+        &self.values[row * self.cols..(row + 1) * self.cols]
+    }
+
     /// Reads a matrix of a layer. Whether the layer may have this one is for the caller to check.
     pub(super) fn read_any(bytes: &mut Bytes<'a>, rows: usize, cols: usize) -> Result<Self, ImageError> {
         let storage = Storage::from_code(bytes.u8()?)?;

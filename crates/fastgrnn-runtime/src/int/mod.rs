@@ -29,21 +29,30 @@ mod decision;
 mod detector;
 mod error;
 mod image;
+mod input;
 mod layer;
 mod matrix;
 mod nonlinear;
+mod sample;
 mod state;
 mod watch;
 
 pub use checksum::checksum;
 pub use decision::{Decision, Meaning, Posteriors};
 pub use detector::{Detection, Detector, DetectorError, DetectorState, Reset};
-pub use error::{ImageError, VERSION};
+pub use error::{ImageError, TOKEN_VERSION, VERSION};
 pub use image::Model;
 pub use layer::{Layer, NO_GATE, Shifts};
 pub use matrix::{Matrix, Storage};
 pub use nonlinear::TABLE_LEN;
+pub use sample::{Draw, TokenSampler};
 pub use state::State;
 pub use watch::{Place, Unwatched, Watch};
 
 pub use crate::float::WrongLength;
+
+/// A number that may be at most `most`.
+fn at_most(what: &'static str, value: u8, most: u32) -> Result<u32, ImageError> {
+    let value = u32::from(value);
+    if value <= most { Ok(value) } else { Err(ImageError::Range { what, value, least: 0, most }) }
+}

@@ -25,6 +25,7 @@ fn of_one_unit(update: Curve, f_a: u8, weight: i8) -> Network {
     };
     let head = Head { a: Matrix { rows: 1, columns: 1, entries: vec![1] }, s_o: 0, f_s: 14, biases: vec![0] };
     Network {
+        vectors: None,
         offsets: vec![0],
         factors: vec![1],
         s_x: 0,

@@ -76,6 +76,7 @@ fn network(corner: &Corner, cell: Cell, update: Curve, f_a: u8) -> Network {
     let start = Some(vec![number; state_vectors(code) * hidden]);
     let layer = Layer { cell, update, hidden, f_a, f_h, s_b, w, u, biases, start };
     Network {
+        vectors: None,
         offsets: vec![0; inputs],
         factors: vec![16383; inputs],
         s_x: 0,

@@ -1,7 +1,7 @@
 //! Sections 1, 2, 3, 5 and 6: a step and the scores, value by value.
 
 use super::curves::{ONE, in_32_bits, r, s, value, within};
-use super::network::{Cell, Layer, Matrix, Network, Product, blocks};
+use super::network::{Cell, Layer, Matrix, Network, Product, Vectors, blocks};
 use std::collections::BTreeMap;
 
 /// Where a value was cut to its width.
@@ -53,7 +53,14 @@ impl<'a> NetworkOracle<'a> {
     pub fn step(&mut self, counts: &[i16]) {
         let network = self.network;
         let mut count = |layer: usize, cut: Cut| *self.cuts.entry((layer, cut)).or_default() += 1;
-        let mut x: Vec<i64> = (0..counts.len())
+        let token = |vectors: &Vectors| -> Vec<i64> {
+            let n = usize::from(counts[0] as u16);
+            let row = if n < vectors.table.rows { n } else { 0 };
+            let entry = |d: usize| i64::from(vectors.table.at(row, d)) * (1 << network.s_x);
+            (0..vectors.table.columns).map(|d| s(entry(d))).collect()
+        };
+        let features = if network.vectors.is_some() { 0 } else { counts.len() };
+        let mut x: Vec<i64> = (0..features)
             .map(|d| {
                 let scaled = within(1 << 29, i64::from(counts[d]) * i64::from(network.factors[d] % 16384));
                 let offset = within(1 << 29, i64::from(network.offsets[d]) * (1 << network.s_n));
@@ -61,6 +68,9 @@ impl<'a> NetworkOracle<'a> {
                 saturated(r(added(scaled, -offset), shift), || count(0, Cut::Input))
             })
             .collect();
+        if let Some(vectors) = &network.vectors {
+            x = token(vectors);
+        }
         for (index, (layer, memory)) in network.layers.iter().zip(&mut self.layers).enumerate() {
             let mut count = |cut: Cut| count(index, cut);
             *memory = Step::new(layer, &network.table, memory, &x, &mut count).run(&mut count);

@@ -21,16 +21,28 @@ struct Writer<'a> {
 pub fn write(network: &Network, forms: &Forms) -> Vec<u8> {
     let mut writer = Writer { bytes: Vec::new(), forms, matrices: 0 };
     writer.bytes.extend(b"FG");
-    writer.bytes.extend([1, network.layers.len() as u8]);
+    writer.bytes.extend([1 + u8::from(network.vectors.is_some()), network.layers.len() as u8]);
     writer.bytes.extend([0; 6]); // length and check sum, sealed below
-    writer.unsigned(&[network.offsets.len() as u16, network.head.a.rows as u16]);
-    writer.bytes.extend([network.meaning, network.s_x, network.s_n]);
-    writer.signed(&network.offsets);
-    writer.unsigned(&network.factors);
+    writer.unsigned(&[network.width() as u16, network.head.a.rows as u16]);
+    writer.bytes.extend([network.meaning, network.s_x]);
+    match &network.vectors {
+        Some(vectors) => {
+            writer.bytes.push(u8::from(vectors.tied));
+            writer.unsigned(&[vectors.table.rows as u16]);
+            writer.bytes.extend(vectors.table.entries.iter().map(|entry| *entry as u8));
+        }
+        None => {
+            writer.bytes.push(network.s_n);
+            writer.signed(&network.offsets);
+            writer.unsigned(&network.factors);
+        }
+    }
     for layer in &network.layers {
         writer.layer(layer);
     }
-    writer.matrix(&network.head.a);
+    if !network.vectors.as_ref().is_some_and(|vectors| vectors.tied) {
+        writer.matrix(&network.head.a);
+    }
     writer.bytes.extend([network.head.s_o, network.head.f_s as u8]);
     writer.signed(&network.head.biases);
     if network.reads_the_table() {

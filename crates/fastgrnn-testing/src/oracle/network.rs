@@ -185,8 +185,19 @@ pub struct Head {
     pub biases: Vec<i16>,
 }
 
+/// The vectors of tokens.
+#[derive(Clone, Debug)]
+pub struct Vectors {
+    /// E, V × D.
+    pub table: Matrix,
+    /// Whether it is also the head's matrix.
+    pub tied: bool,
+}
+
 #[derive(Clone, Debug)]
 pub struct Network {
+    /// In the place of offsets and factors, which are then empty, if the network reads tokens.
+    pub vectors: Option<Vectors>,
     pub offsets: Vec<i16>,
     pub factors: Vec<u16>,
     pub s_x: u8,
@@ -200,6 +211,16 @@ pub struct Network {
 }
 
 impl Network {
+    /// Counts that a step reads.
+    pub fn counts(&self) -> usize {
+        if self.vectors.is_some() { 1 } else { self.offsets.len() }
+    }
+
+    /// D.
+    pub fn width(&self) -> usize {
+        self.vectors.as_ref().map_or(self.offsets.len(), |vectors| vectors.table.columns)
+    }
+
     pub fn reads_the_table(&self) -> bool {
         let mut curves = self.layers.iter().flat_map(|layer| [Some(layer.update), layer.cell.gate()]);
         curves.any(|curve| curve.is_some_and(Curve::reads_the_table))

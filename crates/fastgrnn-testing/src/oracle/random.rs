@@ -2,7 +2,8 @@
 
 use super::image::Forms;
 use super::network::{
-    Cell, Curve, Head, Layer, Matrix, Network, Product, bias_vectors, blocks, state_vectors, true_table,
+    Cell, Curve, Head, Layer, Matrix, Network, Product, Vectors, bias_vectors, blocks, state_vectors,
+    true_table,
 };
 use super::rules::{most_f_c, most_f_h, shift_fits, sums_fit};
 use proptest::collection::vec;
@@ -45,12 +46,40 @@ pub fn case(code: u8, manner: Manner) -> impl Strategy<Value = Case> {
     (above, vec(size(), 4)).prop_flat_map(move |(mut codes, sizes)| {
         codes.insert(0, code);
         let inputs = vec(numbers(sizes[0]), 1..=STEPS);
-        (network(codes, sizes, manner), forms(), inputs).prop_map(|(network, forms, inputs)| Case {
-            network,
-            forms,
-            inputs,
-        })
+        // Vectors of all 16 bits could saturate what lies between two factors.
+        let most_shift = if manner == Manner::Wild { 8_u8 } else { 6 };
+        let tokens = proptest::option::weighted(0.25, (vectors(sizes[0]), 0..=most_shift, any::<bool>()));
+        (network(codes, sizes, manner), forms(), inputs, tokens).prop_map(
+            |(network, forms, inputs, tokens)| {
+                let case = Case { network, forms, inputs };
+                match tokens {
+                    Some((table, shift, tied)) => reading_tokens(case, table, shift, tied),
+                    None => case,
+                }
+            },
+        )
     })
+}
+
+/// A table of vectors of `width` bytes.
+fn vectors(width: usize) -> impl Strategy<Value = Matrix> {
+    (1..=9_usize).prop_flat_map(move |rows| matrix(rows, width))
+}
+
+/// The case with the network reading tokens, which are tied to the head if that has the shape for it.
+pub fn reading_tokens(mut case: Case, table: Matrix, shift: u8, tied: bool) -> Case {
+    let network = &mut case.network;
+    let tied = tied && network.head.a.columns == table.columns;
+    let table = if tied { network.head.a.clone() } else { table };
+    // Also numbers that no token has: the next ones, and the last one of 16 bits.
+    let token = |count: i16| match count {
+        i16::MAX => -1,
+        count => (count as u16 % (table.rows as u16 + 2)) as i16,
+    };
+    case.inputs = case.inputs.iter().map(|counts| vec![token(counts[0])]).collect();
+    (network.offsets, network.factors, network.s_x, network.s_n) = (Vec::new(), Vec::new(), shift, 0);
+    network.vectors = Some(Vectors { table, tied });
+    case
 }
 
 fn size() -> impl Strategy<Value = usize> {
@@ -80,6 +109,7 @@ pub fn network(codes: Vec<u8>, sizes: Vec<usize>, manner: Manner) -> impl Strate
     let input = (numbers(sizes[0]), scales, 0..=14_u8);
     (input, layers, head(sizes[codes.len()], manner), table()).prop_map(
         |((offsets, (factors, s_x), s_n), layers, (meaning, head), table)| Network {
+            vectors: None,
             offsets,
             factors,
             s_x,

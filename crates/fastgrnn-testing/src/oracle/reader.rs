@@ -2,7 +2,7 @@
 
 use super::image::crc16;
 use super::network::{
-    Cell, Curve, Head, Layer, Matrix, Network, Product, bias_vectors, blocks, state_vectors,
+    Cell, Curve, Head, Layer, Matrix, Network, Product, Vectors, bias_vectors, blocks, state_vectors,
 };
 use super::rules::acceptable;
 
@@ -11,7 +11,9 @@ pub fn read(image: &[u8], most_layers: usize) -> Option<Network> {
     let mut zeroed = image.to_vec();
     zeroed.get_mut(8..10)?.fill(0);
     let mut reader = Reader { rest: image };
-    let magic = reader.bytes(2)? == b"FG" && reader.byte()? == 1;
+    let is_image = reader.bytes(2)? == b"FG";
+    let version = reader.byte()?;
+    let magic = is_image && matches!(version, 1 | 2);
     let layers = usize::from(reader.byte()?);
     let length = u32::from_le_bytes(reader.bytes(4)?.try_into().ok()?) as usize;
     let sum = reader.unsigned(1)?[0];
@@ -19,18 +21,40 @@ pub fn read(image: &[u8], most_layers: usize) -> Option<Network> {
         return None;
     }
     let (inputs, outputs) = (reader.size()?, reader.size()?);
-    let (meaning, s_x, s_n) = (reader.byte()?, reader.byte()?, reader.byte()?);
-    let (offsets, factors) = (reader.signed(inputs)?, reader.unsigned(inputs)?);
+    let (meaning, s_x) = (reader.byte()?, reader.byte()?);
+    let (mut s_n, mut offsets, mut factors, mut vectors) = (0, Vec::new(), Vec::new(), None);
+    if version == 1 {
+        s_n = reader.byte()?;
+        (offsets, factors) = (reader.signed(inputs)?, reader.unsigned(inputs)?);
+    } else {
+        let tied = match reader.byte()? {
+            0 => false,
+            1 => true,
+            _ => return None,
+        };
+        let rows = reader.size()?;
+        let entries = reader.bytes(rows * inputs)?.iter().map(|byte| *byte as i8).collect();
+        vectors = Some(Vectors { table: Matrix { rows, columns: inputs, entries }, tied });
+    }
     let mut read = Vec::new();
     let mut width = inputs;
     for _ in 0..layers {
         read.push(reader.layer(width)?);
         width = read.last()?.hidden;
     }
-    let a = reader.matrix(outputs, width)?;
+    let a = match &vectors {
+        Some(Vectors { table, tied: true }) => {
+            if (table.rows, table.columns) != (outputs, width) {
+                return None;
+            }
+            table.clone()
+        }
+        _ => reader.matrix(outputs, width)?,
+    };
     let (s_o, f_s) = (reader.byte()?, reader.byte()? as i8);
     let head = Head { a, s_o, f_s, biases: reader.signed(outputs)? };
-    let mut network = Network { offsets, factors, s_x, s_n, layers: read, head, meaning, table: vec![0; 65] };
+    let mut network =
+        Network { vectors, offsets, factors, s_x, s_n, layers: read, head, meaning, table: vec![0; 65] };
     if network.reads_the_table() {
         network.table = reader.unsigned(65)?;
     }

@@ -7,7 +7,8 @@ use super::network::{Cell, Curve, Head, Layer, Network, Product};
 pub fn acceptable(network: &Network) -> bool {
     let outputs = network.head.a.rows;
     !network.layers.is_empty()
-        && !network.offsets.is_empty()
+        && network.width() > 0
+        && network.vectors.as_ref().is_none_or(|vectors| vectors.table.rows > 0 && network.s_x <= 8)
         && outputs > 0
         && network.meaning <= 3
         && (network.meaning != 1 || outputs == 1)

@@ -150,8 +150,9 @@ impl Constraint {
     }
 }
 
+/// What is stored in bytes: matrices, and the vectors of tokens.
 fn weights(layout: &Layout) -> impl Iterator<Item = &View> {
-    layout.views().iter().filter(|view| view.role == Role::Weight)
+    layout.views().iter().filter(|view| matches!(view.role, Role::Weight | Role::Embedding))
 }
 
 /// The grid of each weight view.

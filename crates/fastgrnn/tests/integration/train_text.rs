@@ -2,8 +2,8 @@
 
 use crate::common::{Stopper, metrics, options};
 use fastgrnn::data::{DataRecipe, Dataset, Request, TaskKind, load_bytes, text_input};
-use fastgrnn::model::{Model, Task};
-use fastgrnn::train::{Optimizer, Recipe, RunOptions, Silent, TrainError, run};
+use fastgrnn::model::{AnyModel, Model, Task};
+use fastgrnn::train::{Optimizer, Rank, Recipe, RunOptions, Silent, Summary, TrainError, run};
 use std::path::Path;
 
 /// Sentences of a small grammar, in which the next word is nearly certain.
@@ -243,6 +243,69 @@ fn settings_about_texts_are_refused_where_there_are_none() {
         (refused(&text, |r| r.training.layer_dropout = Some(0.1)), "there is one layer"),
     ] {
         assert!(error.contains(part), "{error}");
+    }
+}
+
+/// A run of the recipe that is changed: its summary, its model and its folder.
+fn trained(change: impl FnOnce(&mut Recipe)) -> (Summary, AnyModel, tempfile::TempDir) {
+    let (data, folder) = (data(), tempfile::tempdir().unwrap());
+    let config = recipe().with(change).resolve(&data).unwrap();
+    let summary = run(&config, &data, &options(folder.path()), &mut Silent).unwrap().summary;
+    let model = AnyModel::load(&summary.model).unwrap();
+    (summary, model, folder)
+}
+
+#[test]
+fn a_language_model_can_have_low_rank() {
+    let (_, model, _folder) = trained(|r| {
+        r.network.rank_w = Some(Rank::Of(4));
+        r.network.rank_u = Some(Rank::Of(3));
+    });
+    let cell = &model.float().network.layers[0];
+    assert_eq!((cell.form_w.rank(), cell.form_u.rank()), (Some(4), Some(3)));
+}
+
+#[test]
+fn a_language_model_can_be_sparse_and_its_vectors_stay_whole() {
+    let (_, model, _folder) = trained(|r| {
+        r.network.embedding = Some(8);
+        r.sparsity.keep_w = Some(0.5);
+        r.sparsity.keep_u = Some(0.25);
+        r.sparsity.keep_head = Some(0.5);
+    });
+    let model = model.float();
+    let kept = |name: &str| {
+        let view = model.network.layout().view(name).unwrap().clone();
+        model.params[view.range()].iter().filter(|p| **p != 0.0).count()
+    };
+    assert_eq!((kept("layer0.w"), kept("layer0.u"), kept("head.w")), (48, 36, 60));
+    assert!(kept("embedding.w") > 60, "vectors are not pruned");
+}
+
+#[test]
+fn a_language_model_is_delivered_in_integers_that_were_trained_through() {
+    for tied in [true, false] {
+        let (summary, model, _folder) = trained(|r| {
+            r.training.epochs = Some(30);
+            r.network.tied = Some(tied);
+            r.quantization.quantize = Some(true);
+        });
+        let AnyModel::Integer(integer) = &model else { panic!("the run delivers integers") };
+        let (found, float) = (summary.test.unwrap(), summary.test_float.unwrap());
+        assert!(found.perplexity.unwrap() < 1.4, "{found:?}");
+        assert!((found.loss - float.loss).abs() < 0.02, "{found:?} {float:?}");
+        assert_eq!(summary.bytes.total, integer.image().len());
+        assert_eq!(summary.bytes.embedding, Some(10 * 12));
+        let rest = summary.bytes.total - summary.bytes.cells.unwrap() - 10 * 12;
+        assert_eq!(rest, 2 * 10 + if tied { 0 } else { 10 * 12 }, "the head");
+        assert_eq!(integer.network.is_tied(), tied);
+        let (again, _, _) = model.evaluate(data().test.as_ref().unwrap(), 2).unwrap();
+        assert_eq!(again.scores.loss, found.loss);
+        // Trained through the grid: the float model of the run is on it after rounding.
+        let grid = integer.network.embedding.as_ref().unwrap().vectors.grid;
+        let float = Model::load(summary.model_float.unwrap()).unwrap();
+        let limit = grid.limit() * 1.001;
+        assert!(float.vectors().unwrap().iter().all(|v| v.abs() <= limit), "clamped to the grid's reach");
     }
 }
 

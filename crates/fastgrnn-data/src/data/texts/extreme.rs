@@ -14,9 +14,9 @@ use super::super::archive::Tree;
 use super::super::names::listed;
 use super::super::parts::Parts;
 use super::super::{DataError, Request, TaskKind};
-use super::labelled::{Texts, to_parts};
 use super::named_text::NamedText;
 use super::part_name::{PartName, part_of};
+use super::part_texts::{Texts, to_parts};
 
 /// Names of labels by number, if a file has them.
 #[derive(Default)]

@@ -7,9 +7,10 @@ use serde_json::{Map, Value};
 
 use super::super::names::{listed, number_text};
 use super::super::{DataError, Request, TaskKind};
+use super::columns::{TableColumns, columns, refuse_other_settings};
 use super::extreme::LabelNames;
-use super::labelled::{TableColumns, Texts, columns, refuse_other_settings};
 use super::named_text::NamedText;
+use super::part_texts::Texts;
 
 /// The numbers of the labels in a file of the Extreme Classification repository.
 const TARGETS: &str = "target_ind";

@@ -8,146 +8,14 @@ use super::super::archive::Tree;
 use super::super::dialect::delimiter;
 use super::super::label_sets;
 use super::super::names::listed;
-use super::super::part::{Part, RawLabels};
 use super::super::parts::Parts;
-use super::super::{DataError, Request, Sequences, TaskKind, Unlabelled};
+use super::super::{DataError, Request, TaskKind};
+use super::columns::{TableColumns, columns, is_yelp_reviews, refuse_other_settings};
 use super::extreme::{self, LabelNames};
-use super::format::format;
 use super::json_lines;
 use super::named_text::NamedText;
 use super::part_name::{PartName, part_of};
-use crate::text::{Counts, TextFormat, Tokenizer};
-use fastgrnn_core::format::quantity;
-use fastgrnn_core::rng::{Rng, stream};
-
-/// The texts of a part.
-#[derive(Default)]
-pub(crate) struct Texts {
-    file: String,
-    pub(super) texts: Vec<String>,
-    /// What is known about each text.
-    labels: TextLabels,
-    pub(super) ids: Option<Vec<String>>,
-    pub(super) notes: Vec<String>,
-}
-
-/// What is known about each text.
-#[derive(Default)]
-enum TextLabels {
-    /// Nothing: labels are not wanted.
-    #[default]
-    None,
-    /// Its class.
-    Class(Vec<String>),
-    /// The names of its labels.
-    Sets(Vec<Vec<String>>),
-}
-
-impl Texts {
-    pub(crate) fn new(file: &str) -> Self {
-        Self { file: file.into(), ..Self::default() }
-    }
-
-    /// No texts of `file` yet, with these notes about it.
-    pub(super) fn with_notes(file: &str, notes: Vec<String>) -> Self {
-        Self { notes, ..Self::new(file) }
-    }
-
-    /// Appends a text with the names of its labels.
-    pub(crate) fn push_with_set(&mut self, text: String, names: Vec<String>) {
-        self.texts.push(text);
-        self.push_set(names);
-    }
-
-    fn push_class(&mut self, label: String) {
-        match &mut self.labels {
-            TextLabels::Class(all) => all.push(label),
-            other => *other = TextLabels::Class(vec![label]),
-        }
-    }
-
-    pub(super) fn push_set(&mut self, names: Vec<String>) {
-        match &mut self.labels {
-            TextLabels::Sets(all) => all.push(names),
-            other => *other = TextLabels::Sets(vec![names]),
-        }
-    }
-
-    /// The label of the next text as it stands in the file: names of a set, or a class.
-    pub(super) fn push_label(&mut self, place: &str, text: &str, request: &Request) -> Result<(), DataError> {
-        match request.text.task {
-            Some(TaskKind::MultiLabel) => {
-                self.push_set(label_sets::names_in(text, label_sets::separator(request)));
-            }
-            _ => self.push_class(label(&self.file, place, text)?),
-        }
-        Ok(())
-    }
-
-    /// Takes out about a `share` of the texts of each class, or of all texts with sets of labels, which the
-    /// seed decides.
-    pub(crate) fn split_off(&mut self, share: f64, seed: u64) -> Self {
-        let mut of_label: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-        for i in 0..self.texts.len() {
-            let label = match &self.labels {
-                TextLabels::Class(all) => all.get(i).map_or("", String::as_str),
-                _ => "",
-            };
-            of_label.entry(label).or_default().push(i);
-        }
-        let mut is_taken = vec![false; self.texts.len()];
-        for (number, members) in of_label.into_values().enumerate() {
-            let mut order = members;
-            Rng::keyed(seed, &[stream::TEST_SPLIT, number as u64]).shuffle(&mut order);
-            let count = (order.len() as f64 * share).round() as usize;
-            order[..count].iter().for_each(|&i| is_taken[i] = true);
-        }
-        let mut taken = Self::new(&self.file);
-        taken.texts = take_out(&mut self.texts, &is_taken);
-        taken.labels = match &mut self.labels {
-            TextLabels::None => TextLabels::None,
-            TextLabels::Class(all) => TextLabels::Class(take_out(all, &is_taken)),
-            TextLabels::Sets(all) => TextLabels::Sets(take_out(all, &is_taken)),
-        };
-        taken.ids = self.ids.as_mut().map(|ids| take_out(ids, &is_taken));
-        taken
-    }
-
-    fn append(&mut self, mut more: Self) {
-        self.texts.append(&mut more.texts);
-        match (&mut self.labels, more.labels) {
-            (TextLabels::Class(all), TextLabels::Class(more)) => all.extend(more),
-            (TextLabels::Sets(all), TextLabels::Sets(more)) => all.extend(more),
-            (all @ TextLabels::None, more) => *all = more,
-            _ => {}
-        }
-        self.notes.append(&mut more.notes);
-        if let (Some(all), Some(ids)) = (&mut self.ids, more.ids) {
-            all.extend(ids);
-        }
-    }
-}
-
-/// Takes the values out that are chosen.
-fn take_out<T: Default>(all: &mut Vec<T>, is_taken: &[bool]) -> Vec<T> {
-    let (mut taken, mut i) = (Vec::new(), 0);
-    all.retain_mut(|value| {
-        i += 1;
-        if is_taken[i - 1] {
-            taken.push(std::mem::take(value));
-        }
-        !is_taken[i - 1]
-    });
-    taken
-}
-
-/// The columns of a table, or the fields of JSON lines, that are read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct TableColumns {
-    pub text: String,
-    /// Nothing if labels are not wanted.
-    pub label: Option<String>,
-}
+use super::part_texts::{Texts, to_parts};
 
 /// Reads the texts of a folder, an archive or a file.
 pub(super) fn read(tree: &mut Tree, request: &Request, labelled: bool) -> Result<Parts, DataError> {
@@ -203,87 +71,6 @@ pub(super) fn read(tree: &mut Tree, request: &Request, labelled: bool) -> Result
     to_parts(train, validation, test, request)
 }
 
-/// Tokens of the texts, with the vocabulary of the training part.
-pub(crate) fn to_parts(
-    train: Option<Texts>,
-    validation: Option<Texts>,
-    test: Option<Texts>,
-    request: &Request,
-) -> Result<Parts, DataError> {
-    let format = format(request, Tokenizer::default(), &[], |tokenizer| {
-        let mut counts = Counts::default();
-        for text in train.iter().flat_map(|part| &part.texts) {
-            tokenizer.for_each(text, |token| counts.add(token));
-        }
-        counts
-    });
-    let part = |texts: Option<Texts>| texts.map(|texts| encode(texts, &format, request));
-    Ok(Parts { train: part(train), validation: part(validation), test: part(test) })
-}
-
-fn encode(mut texts: Texts, format: &TextFormat, request: &Request) -> Part {
-    let (mut x, mut tokens) = (Sequences::of_tokens(), Vec::new());
-    let (mut empty, mut cut) = (0, 0);
-    let most = request.text.max_tokens;
-    for text in &texts.texts {
-        tokens.clear();
-        format.encode(text, &mut tokens);
-        if tokens.is_empty() {
-            tokens.push(0);
-            empty += 1;
-        }
-        cut += usize::from(tokens.len() > most);
-        tokens.truncate(most);
-        x.push_tokens(&tokens);
-    }
-    let file = &texts.file;
-    if empty > 0 {
-        let many = quantity(empty, "text");
-        texts.notes.push(format!("{file}: {many} without any token became a single <unk>"));
-    }
-    if cut > 0 {
-        let many = quantity(cut as u64, "text");
-        texts
-            .notes
-            .push(format!("{file}: {many} of more than {most} tokens lost their end; see `max-tokens`"));
-    }
-    let y = match texts.labels {
-        TextLabels::None => RawLabels::None,
-        TextLabels::Class(labels) => RawLabels::Text(labels),
-        TextLabels::Sets(sets) => RawLabels::Sets(sets),
-    };
-    let mut part = Part::new(texts.file, x, y);
-    part.text = Some(format.clone());
-    part.notes = texts.notes;
-    part.ids = texts.ids;
-    part
-}
-
-/// A single text to predict on, as a model reads it.
-///
-/// ```
-/// use fastgrnn_data::data::{Request, text_input};
-/// use fastgrnn_data::text::{TextFormat, Tokenizer, Vocabulary};
-/// let vocabulary = Vocabulary::new(vec!["<unk>".into(), "good".into()]).unwrap();
-/// let format = TextFormat { tokenizer: Tokenizer::default(), vocabulary };
-/// let request = Request { text_format: Some(format), ..Request::default() };
-/// assert_eq!(text_input("Good food", &request).x.tokens(0), [1, 0]);
-/// ```
-pub fn text_input(text: &str, request: &Request) -> Unlabelled {
-    let format = format(request, Tokenizer::default(), &[], |_| Counts::default());
-    let texts = Texts { texts: vec![text.to_string()], ..Texts::new("the text") };
-    let part = encode(texts, &format, request);
-    Unlabelled { x: part.x, ids: vec!["0".into()], features: None, notes: part.notes }
-}
-
-/// The name of the file of reviews in the Yelp data set, without its ending.
-const YELP_REVIEWS: &str = "yelp_academic_dataset_review";
-
-/// Whether a file is that of the reviews in the Yelp data set.
-pub(super) fn is_yelp_reviews(name: &str) -> bool {
-    name.rsplit('/').next().unwrap_or(name).to_ascii_lowercase().starts_with(YELP_REVIEWS)
-}
-
 /// Keeps only the reviews, if `tree` is the Yelp data set; returns the names of the other files.
 fn keep_yelp_reviews(tree: &mut Tree) -> Vec<String> {
     if !tree.files.iter().any(|file| is_yelp_reviews(&file.name)) {
@@ -293,20 +80,6 @@ fn keep_yelp_reviews(tree: &mut Tree) -> Vec<String> {
     let others = others.map(|file| file.name.clone()).collect();
     tree.files.retain(|file| is_yelp_reviews(&file.name));
     others
-}
-
-/// The columns that a request names. The text is in `text` unless it says otherwise.
-pub(super) fn columns(file: &str, request: &Request, labelled: bool) -> Result<TableColumns, DataError> {
-    let text = request.text.text_col.clone().unwrap_or_else(|| "text".into());
-    let stars = is_yelp_reviews(file).then(|| "stars".to_string());
-    match (&request.data.label_col.clone().or(stars), labelled) {
-        (Some(label), true) => Ok(TableColumns { text, label: Some(label.clone()) }),
-        (None, true) => Err(DataError::NoLabels {
-            file: file.into(),
-            hint: "name the column or field that holds the label with `label-col`".into(),
-        }),
-        (_, false) => Ok(TableColumns { text, label: None }),
-    }
 }
 
 /// Reads a table with a header.
@@ -336,7 +109,7 @@ pub(crate) fn read_table(
     };
     let text_at = find(&columns.text)?;
     let label_at = columns.label.as_deref().map(find).transpose()?;
-    let mut texts = Texts { notes, ..Texts::new(file) };
+    let mut texts = Texts::with_notes(file, notes);
     let mut cells = Vec::new();
     for record in reader.records() {
         let record = record.map_err(corrupt)?;
@@ -354,26 +127,6 @@ pub(crate) fn read_table(
     Ok(texts)
 }
 
-/// Refuses settings of tables that those of texts do not have.
-pub(super) fn refuse_other_settings(file: &str, request: &Request) -> Result<(), DataError> {
-    let data = &request.data;
-    let given = [
-        ("skip-rows", data.skip_rows.map(|rows| rows.to_string())),
-        ("columns", data.chosen_columns().first().cloned()),
-        ("drop", data.dropped_columns().first().cloned()),
-        ("id-col", data.id_col.clone()),
-        ("group-col", data.group_col.clone()),
-    ];
-    match given.into_iter().find_map(|(key, value)| Some((key, value?))) {
-        Some((key, value)) if request.expect.is_none() => {
-            let problem =
-                format!("'{value}' is for tables of numbers, and {file} is read as texts; leave it out");
-            Err(DataError::Setting { key: key.into(), problem })
-        }
-        _ => Ok(()),
-    }
-}
-
 /// What separates the columns: the sign that makes the text column one of the header; a comma if none does.
 fn separator(table: &str, column: &str) -> u8 {
     let header = table.lines().next().unwrap_or_default();
@@ -381,23 +134,13 @@ fn separator(table: &str, column: &str) -> u8 {
     *b",;\t|".iter().find(|sign| has_column(sign)).unwrap_or(&b',')
 }
 
-/// The label of a text, which must not be blank.
-fn label(file: &str, place: &str, label: &str) -> Result<String, DataError> {
-    match label.trim() {
-        "" => Err(DataError::Corrupt {
-            file: file.into(),
-            place: place.into(),
-            problem: "the text has no label; give it one, or leave it out".into(),
-        }),
-        label => Ok(label.to_string()),
-    }
-}
-
 /// A file that is one text. Its label is the folder that it is in.
 fn single(file: &str, bytes: &[u8], request: &Request, labelled: bool) -> Result<Texts, DataError> {
     let NamedText { text, notes, .. } = NamedText::decode(file, bytes, request)?;
     let ids = Some(vec![file.to_string()]);
-    let mut texts = Texts { texts: vec![text], ids, notes, ..Texts::new(file) };
+    let mut texts = Texts::with_notes(file, notes);
+    texts.texts.push(text);
+    texts.ids = ids;
     if labelled {
         let folder = file.rsplit_once('/').map(|(folder, _)| folder.rsplit('/').next().unwrap_or(folder));
         match folder.filter(|folder| part_of(folder).is_none()) {

@@ -1,5 +1,6 @@
 //! Texts as data: for language models, and with a label each.
 
+mod columns;
 mod extreme;
 mod format;
 mod json_lines;
@@ -7,12 +8,15 @@ mod labelled;
 mod language;
 mod named_text;
 mod part_name;
+mod part_texts;
 mod sgml;
 
-pub use labelled::text_input;
-pub(crate) use labelled::{TableColumns, read_table, to_parts};
+pub(crate) use columns::TableColumns;
+pub(crate) use labelled::read_table;
 pub(crate) use language::{LanguageTexts, language_parts};
 pub(crate) use named_text::NamedText;
+pub use part_texts::text_input;
+pub(crate) use part_texts::to_parts;
 pub(crate) use sgml::read as read_stories;
 
 use super::archive::Tree;
@@ -35,7 +39,7 @@ pub(crate) fn is_text(tree: &Tree, request: &Request) -> bool {
         request.text.task == Some(TaskKind::MultiLabel)
             && tree.files.iter().any(|file| sgml::is_stories(&file.name))
     };
-    let are_reviews = || tree.files.iter().any(|file| labelled::is_yelp_reviews(&file.name));
+    let are_reviews = || tree.files.iter().any(|file| columns::is_yelp_reviews(&file.name));
     is_given || (request.text.task.is_some() && are_texts()) || are_reviews() || are_stories()
 }
 

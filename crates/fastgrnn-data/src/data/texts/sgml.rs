@@ -5,7 +5,7 @@ use super::super::encoding::decoded;
 use super::super::names::listed;
 use super::super::parts::Parts;
 use super::super::{DataError, Request};
-use super::labelled::{Texts, to_parts};
+use super::part_texts::{Texts, to_parts};
 use fastgrnn_core::format::quantity;
 
 /// The part that a story belongs to.

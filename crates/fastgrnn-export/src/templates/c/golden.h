@@ -35,5 +35,5 @@ static const uint16_t @name@_golden_classes[] @NAME@_GOLDEN_FLASH = {
 
 static const uint8_t @name@_golden_confidences[] @NAME@_GOLDEN_FLASH = {
 @confidences@};
-
+@text@
 #endif

@@ -172,7 +172,7 @@ static uint16_t test_reset(@name@_state *state)
     return compare(state, 0);
 }
 
-uint16_t @name@_selftest(void (*put)(char))
+@text_test@uint16_t @name@_selftest(void (*put)(char))
 {
     @name@_state one, other;
     uint16_t wrong, own;
@@ -188,6 +188,6 @@ uint16_t @name@_selftest(void (*put)(char))
     wrong = (uint16_t)(wrong + own);
     @name@_put_text(@NAME@_TEXT("reset: "), put);
     put_verdict(own, put);
-    @name@_put_text(wrong == 0 ? @NAME@_TEXT("PASS\r\n") : @NAME@_TEXT("FAIL\r\n"), put);
+@run_text_test@    @name@_put_text(wrong == 0 ? @NAME@_TEXT("PASS\r\n") : @NAME@_TEXT("FAIL\r\n"), put);
     return wrong;
 }

@@ -1,6 +1,7 @@
 //! Values in the data's units as counts: what a sensor would deliver.
 
 use super::super::IntegerModel;
+use fastgrnn_data::data::Sequences;
 
 /// A quotient of value and lsb as a count: ties to even, saturated, NaN as 0.
 #[inline(always)]
@@ -44,6 +45,15 @@ impl Units {
 }
 
 impl IntegerModel {
+    /// Appends sequence `i` of `x` as counts. A token is the count whose bits are its number.
+    pub fn sequence_counts(&self, x: &Sequences, i: usize, counts: &mut Vec<i16>) {
+        match x.has_tokens() {
+            // Integer models have at most 65535 tokens; 0 is the unknown one.
+            true => counts.extend(x.tokens(i).iter().map(|&token| u16::try_from(token).unwrap_or(0) as i16)),
+            false => self.counts(x.get(i), counts),
+        }
+    }
+
     /// Appends a sequence as counts: what a sensor with the model's `lsb` would deliver.
     pub fn counts(&self, sequence: &[f32], counts: &mut Vec<i16>) {
         let lsb = &self.network.input.lsb;

@@ -110,8 +110,9 @@ impl IntegerModel {
     ) -> Option<IntegerScores> {
         let view = self.view();
         let lsb = &self.network.input.lsb;
-        // Networks made by hand may hold another number of units of counts than inputs.
-        if engine == IntegerEngine::Scalar || lsb.len() != view.inputs() {
+        // Networks made by hand may hold another number of units of counts than inputs. The vectors have no
+        // code for tokens.
+        if engine == IntegerEngine::Scalar || lsb.len() != view.inputs() || view.tokens().is_some() {
             return Some(self.scores_scalar(x, indices, threads));
         }
         let job = Job { plan: Plan::new(&view, lsb), x, indices, threads };

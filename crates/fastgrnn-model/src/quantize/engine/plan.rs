@@ -65,7 +65,7 @@ impl Plan {
     pub(super) fn new(model: &HostModel, lsb: &[f32]) -> Self {
         let mut scales: Vec<FeatureScale> = Vec::new();
         for d in 0..model.inputs() {
-            let (offset, factor, shift) = model.input_scale(d);
+            let (offset, factor, shift) = model.input_scale(d).unwrap_or_default();
             scales.push(FeatureScale { factor, added: ((1 << shift) >> 1) - offset, shift });
         }
         // A feature that is not there is 0.

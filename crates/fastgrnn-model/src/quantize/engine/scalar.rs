@@ -33,7 +33,7 @@ impl IntegerModel {
         for (&i, out) in indices.iter().zip(out.chunks_mut(model.outputs())) {
             model.reset(&mut state).expect(LENGTHS);
             counts.clear();
-            self.counts(x.get(i as usize), &mut counts);
+            self.sequence_counts(x, i as usize, &mut counts);
             for step in counts.chunks_exact(model.inputs()) {
                 model.step_watched(&mut state, step, &mut saturations).expect(LENGTHS);
             }
