@@ -44,7 +44,10 @@ fn main() -> std::io::Result<()> {
         ("label-file", "\x002 3\n0:1 2:1\n1:1\n"),
         ("features", "\x002 9 3\n0,2 1:0.5\n 4:1\n"),
         ("stories", story),
-        ("raw", "\x02{\"title\": \"a\", \"content\": \"b\", \"target_ind\": [0, 2], \"target_rel\": [1.0, 0.0]}\n"),
+        (
+            "raw",
+            "\x02{\"title\": \"a\", \"content\": \"b\", \"target_ind\": [0, 2], \"target_rel\": [1.0, 0.0]}\n",
+        ),
         ("table", "\x03text,label\na b,x|y\nc,\n"),
     ] {
         std::fs::write(corpus.join(format!("labels/{name}")), text)?;
