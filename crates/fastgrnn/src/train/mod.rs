@@ -30,6 +30,7 @@ mod cross_validation;
 mod deliver;
 mod epoch;
 mod error;
+mod first_biases;
 mod folder;
 mod job;
 mod listing;

@@ -6,6 +6,7 @@ use super::constraint::StageSchedule;
 use super::cross_validation::FoldScores;
 use super::deliver::{Assessed, Judged, Trained, write_json};
 use super::epoch::{EpochReport, FoldEpoch, Pass};
+use super::first_biases::set_first_biases;
 use super::folder::{CHECKPOINT_FILE, METRICS_FILE, RESULT_FILE};
 use super::job::Job;
 use super::observe::{Progress, SeedStarted};
@@ -509,7 +510,9 @@ impl<'j, 'a> SeedRun<'j, 'a> {
 }
 
 fn fresh(config: &Config, data: &Dataset, seed: u64) -> (Vec<f32>, Optim) {
-    let params = config.network(data).start(config.parameters.start, config.remembered_steps(data), seed);
+    let network = config.network(data);
+    let mut params = network.start(config.parameters.start, config.remembered_steps(data), seed);
+    set_first_biases(&network.layout(), &mut params, &data.train.y);
     let optim = Optim::new(
         config.training.optimizer,
         config.training.momentum,
