@@ -31,6 +31,7 @@ mod deliver;
 mod epoch;
 mod error;
 mod fingerprint;
+mod first_biases;
 mod folder;
 mod job;
 mod listing;

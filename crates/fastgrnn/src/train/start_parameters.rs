@@ -1,6 +1,7 @@
 //! The parameters that a training starts from.
 
 use super::fingerprint::Fingerprint;
+use super::first_biases::set_first_biases;
 use super::{Config, TrainError};
 use fastgrnn_core::net::{EMBEDDING, Network};
 use fastgrnn_data::data::Dataset;
@@ -53,6 +54,7 @@ impl StartParameters {
     pub(super) fn of_seed(&self, config: &Config, data: &Dataset, seed: u64) -> Vec<f32> {
         let mut params = self.network.start(config.parameters.start, config.remembered_steps(data), seed);
         let layout = self.network.layout();
+        set_first_biases(&layout, &mut params, &data.train.y);
         if let (Some(vectors), Some(view)) = (&self.vectors, layout.view(EMBEDDING)) {
             for (token, vector) in &vectors.rows {
                 let first = view.offset + *token as usize * view.cols;

@@ -13,7 +13,7 @@ fn texts(n: usize) -> Dataset {
         .map(|i| {
             let chosen: Vec<&str> =
                 (0..3).filter(|k| (i * 5 / 3) >> k & 1 == 1).map(|k| animals[k]).collect();
-            format!("the {} ran number {}\t{}\n", chosen.join(" and the "), i % 7, chosen.join("|"))
+            format!("the {} ran number {i}\t{}\n", chosen.join(" and the "), chosen.join("|"))
         })
         .collect();
     let mut request = Request::default().with_data(|data| {

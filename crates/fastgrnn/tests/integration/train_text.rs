@@ -27,6 +27,10 @@ fn recipe() -> Recipe {
         r.training.batch = Some(4);
         r.training.sequence_length = Some(20);
         r.training.lr = Some(0.02);
+        // So few units can spare none.
+        r.training.input_dropout = Some(0.0);
+        r.training.output_dropout = Some(0.0);
+        r.training.weight_drop = Some(0.0);
     })
 }
 
@@ -52,14 +56,7 @@ fn model_bytes(folder: &Path) -> Vec<u8> {
 #[test]
 fn a_language_model_learns_a_grammar_and_its_file_scores_the_same() {
     let (data, folder) = (data(), tempfile::tempdir().unwrap());
-    let recipe = recipe().with(|r| {
-        r.training.epochs = Some(30);
-        // So few units can spare none.
-        r.training.input_dropout = Some(0.0);
-        r.training.output_dropout = Some(0.0);
-        r.training.weight_drop = Some(0.0);
-    });
-    let config = recipe.resolve(&data).unwrap();
+    let config = recipe().with(|r| r.training.epochs = Some(30)).resolve(&data).unwrap();
     let summary = run(&config, &data, &options(folder.path()), &mut Silent).unwrap().summary;
     let test = summary.test.unwrap();
     // Three animals follow each other: one choice of three in five tokens is all there is to learn.

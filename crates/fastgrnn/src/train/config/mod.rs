@@ -22,8 +22,8 @@ use fastgrnn_data::data::{Augment, CrossValidation, DataError, Dataset, Finding,
 use fastgrnn_data::features::Kind;
 use fastgrnn_model::settings::{ClassWeight, Optimizer, ReadoutSetting, SEQUENCE_LENGTH, TrainingConfig};
 
-/// Tokens that a language model remembers about at first.
-const REMEMBERED_TOKENS: usize = 10;
+/// Steps that a network remembers about at first if it needs no long memory.
+const REMEMBERED_STEPS: usize = 10;
 
 impl Config {
     /// The network for this data: stacked cells and a head of as many outputs as the loss needs.
@@ -89,11 +89,12 @@ impl Config {
         }
     }
 
-    /// Steps that a network should remember about at first, which `start = slow` goes by. In a text it is the
-    /// last few words that matter most.
+    /// Steps that a network should remember about at first, which `start = slow` goes by. For the next word it is
+    /// the last few words that matter most, and a head that reads all states needs no long memory.
     pub(in crate::train) fn remembered_steps(&self, data: &Dataset) -> usize {
         let steps = self.training_steps(data);
-        if data.train.y == Labels::Next { steps.min(REMEMBERED_TOKENS) } else { steps }
+        let is_short = data.train.y == Labels::Next || self.network.readout != ReadoutSetting::Last;
+        if is_short { steps.min(REMEMBERED_STEPS) } else { steps }
     }
 
     /// How parameters are averaged.
