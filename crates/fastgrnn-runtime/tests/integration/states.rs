@@ -1,10 +1,11 @@
 //! What a caller does with a state: reset it, save it, restore it, lend too little.
 
-use fastgrnn_runtime::int::{Decision, Model};
+use fastgrnn_runtime::int::{Decision, Draw, Model, TokenSampler};
 use fastgrnn_testing::oracle::compare::{buffers, scores};
 use fastgrnn_testing::oracle::image::write;
 use fastgrnn_testing::oracle::network::{blocks, state_vectors};
 use fastgrnn_testing::oracle::random::{CELLS, Case, Manner, case};
+use fastgrnn_testing::oracle::sample::DrawOracle;
 use fastgrnn_testing::oracle::score;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -117,6 +118,30 @@ fn a_state_of_another_model_never_panics() {
         let _ = model.step(&mut state, &case.inputs[0]);
         let _ = model.scores(&state, &mut vec![0; model.outputs()]);
     });
+}
+
+#[test]
+fn any_scores_draw_the_token_that_the_page_says() {
+    let score = || prop_oneof![any::<i32>(), -70_000..=70_000, select(vec![i32::MIN, -1, 0, 1, i32::MAX])];
+    let scores = prop_oneof![
+        proptest::collection::vec(score(), 1..40),
+        (any::<i32>(), 1..9_usize).prop_map(|(s, n)| vec![s; n])
+    ];
+    let sharpness = prop_oneof![Just(0_u16), 16..=4096_u16, select(vec![16, 256, 4096])];
+    let most = prop_oneof![Just(0_u16), 1..6_u16, any::<u16>()];
+    let mut runner = TestRunner::new(Config { cases: 4000, failure_persistence: None, ..Config::default() });
+    let strategy = (scores, -8..=34_i8, sharpness, most, any::<u32>());
+    let outcome = runner.run(&strategy, |(scores, f_s, sharpness, most, seed)| {
+        let mut sampler = TokenSampler::new(seed, Draw { sharpness, most });
+        let mut oracle = DrawOracle { q: sharpness.into(), k: most.into(), g: seed.into() };
+        let wide: Vec<i64> = scores.iter().map(|score| i64::from(*score)).collect();
+        for _ in 0..3 {
+            prop_assert_eq!(sampler.draw(&scores, f_s.into()), oracle.draw(&wide, f_s));
+            prop_assert_eq!(u64::from(sampler.random()), oracle.g);
+        }
+        Ok(())
+    });
+    outcome.unwrap();
 }
 
 #[test]

@@ -12,4 +12,5 @@ pub mod network;
 pub mod random;
 pub mod reader;
 pub mod rules;
+pub mod sample;
 pub mod score;

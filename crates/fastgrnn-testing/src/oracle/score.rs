@@ -39,13 +39,21 @@ fn in_unsigned_32_bits(v: u64) -> u64 {
 
 /// E(D): e^(−D) with 15 fraction bits, for a difference D of scores with `f_s` fraction bits.
 pub fn e(difference: u64, f_s: i8) -> u64 {
+    exponential(with_eleven_bits(difference, f_s).min(65535))
+}
+
+/// A difference of scores with `f_s` fraction bits, with 11 of them.
+pub fn with_eleven_bits(difference: u64, f_s: i8) -> u64 {
     in_unsigned_32_bits(difference);
-    let scaled = if f_s <= 11 {
+    if f_s <= 11 {
         difference * (1 << (11 - i32::from(f_s)))
     } else {
         difference / (1 << (i32::from(f_s) - 11))
-    };
-    let d = scaled.min(65535);
+    }
+}
+
+/// The lines of E below that for d.
+pub fn exponential(d: u64) -> u64 {
     let t = in_unsigned_32_bits(d * 1477 + 512) / 1024;
     let (n, y) = (t / 2048, t % 2048);
     let slope = in_unsigned_32_bits(y * 22006) / 2048;
