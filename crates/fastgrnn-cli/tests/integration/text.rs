@@ -16,8 +16,9 @@ fn a_language_model_is_trained_evaluated_and_described() {
         write(folder.path(), &format!("book/{name}"), &"One two, three!\n\n".repeat(lines));
     }
     write(folder.path(), "book/readme.md", "About this book.");
-    let train = "train --task lm --dataset book --hidden 8 --batch 4 --sequence-length 20 --epochs 8 --lr 0.02 --json --out run";
-    let output = run(folder.path(), &train.split(' ').collect::<Vec<_>>());
+    let train = "train --task lm --dataset book --hidden 8 --batch 4 --sequence-length 20 --epochs 8 --lr 0.02 --input-dropout 0 \
+                 --output-dropout 0 --weight-drop 0 --json --out run";
+    let output = run(folder.path(), &train.split_whitespace().collect::<Vec<_>>());
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{stderr}");
     assert!(stderr.contains("1,200 tokens to train on, 120 to validate, 120 to test"), "{stderr}");
@@ -46,7 +47,8 @@ fn train_letters(folder: &Path, more: &str) -> serde_json::Value {
     write(folder, "abc.txt", &"abcabcabc\n".repeat(300));
     let train = format!(
         "train --task lm --tokens characters --dataset abc.txt --test-split 0.1 --hidden 8 --nu 0 --batch 4 \
-         --sequence-length 20 --epochs 8 --lr 0.02 --out run {more}"
+         --sequence-length 20 --epochs 8 --lr 0.02 --optimizer adam --weight-decay 0.0001 --clip 1 --input-dropout 0 \
+         --output-dropout 0 --weight-drop 0 --activation-penalty 0 --temporal-penalty 0 --out run {more}"
     );
     json(folder, &train.split_whitespace().collect::<Vec<_>>())
 }
@@ -198,9 +200,9 @@ fn several_labels_are_trained_evaluated_predicted_and_compared() {
     }
     let model = "run/model.safetensors";
     let again = json(folder.path(), &["eval", model, "--dataset", "news.csv", "--predictions", "p.csv"]);
-    assert_eq!(again["micro_f1"], summary["test"]["micro_f1"]);
+    assert!(again["micro_f1"].as_f64().unwrap() > 0.9, "{again}");
     let table = std::fs::read_to_string(folder.path().join("p.csv")).unwrap();
-    assert!(table.starts_with("id,labels,predictions,ranked\n") && table.lines().count() == 31, "{table}");
+    assert!(table.starts_with("id,labels,predictions,ranked\n") && table.lines().count() == 121, "{table}");
     let found = json(folder.path(), &["predict", model, "News about wheat and corn today"]);
     let labels: Vec<&str> =
         found["predictions"][0]["labels"].as_array().unwrap().iter().filter_map(|l| l.as_str()).collect();
@@ -218,9 +220,9 @@ fn several_labels_are_trained_evaluated_predicted_and_compared() {
     fails(folder.path(), &quantize, 1, &["no integer form"]);
     let report = std::fs::read_to_string(folder.path().join("run/report.html")).unwrap();
     assert!(report.contains("test micro F1") && report.contains("precision@3"), "{report}");
-    assert!(text(folder.path(), &["runs", "list", "."]).contains("micro F1"));
+    assert!(text(folder.path(), &["runs", "."]).contains("micro F1"));
     let wrong = "train --task multilabel --dataset news.csv --text-col story --label-col topics --positive corn --out x";
-    fails(folder.path(), &wrong.split(' ').collect::<Vec<_>>(), 2, &["--positive"]);
+    fails(folder.path(), &wrong.split(' ').collect::<Vec<_>>(), 2, &["positive = corn"]);
     let quantized =
         "train --task multilabel --dataset news.csv --text-col story --label-col topics --quantize --out x";
     fails(folder.path(), &quantized.split(' ').collect::<Vec<_>>(), 2, &["no integer form"]);
@@ -233,7 +235,7 @@ fn several_labels_of_measurements_are_learnt() {
         .flat_map(|i| {
             let (hot, wet) = (i % 2, i / 2 % 2);
             let label = [["", "wet"], ["hot", "hot|wet"]][hot][wet];
-            (0..4).map(move |t| format!("{i},{},{},{label}\n", hot as f64 + 0.01 * f64::from(t), wet))
+            (0..4).map(move |t| format!("{i},{},{},{label}\n", hot as f64 + 0.01 * f64::from(t % 2), wet))
         })
         .collect();
     write(folder.path(), "weather.csv", &format!("id,heat,rain,label\n{rows}"));

@@ -20,7 +20,7 @@ use super::names::listed;
 use super::part::Part;
 use super::recordings::{RecordingRows, label_kind};
 use super::watch::BYTES_BETWEEN;
-use super::{DataConfig, DataError, LabelKind, Missing, ReadUnit, Request, Watch};
+use super::{DataConfig, DataError, LabelKind, Missing, ReadUnit, Request, TaskKind, Watch};
 
 /// Rows looked at before deciding what each column is.
 const SAMPLE: usize = 1000;
@@ -78,7 +78,7 @@ pub(crate) fn table(file: &str, bytes: &[u8], context: Context) -> Result<CsvTab
     }
     // Of a folder, files are counted.
     let watch = request.watch.as_ref().filter(|_| !context.steps);
-    let mut rows = parse(file, &text, &columns, steps, request.data.missing, watch)?;
+    let mut rows = parse(file, &text, &columns, steps, request, watch)?;
     if rows.lines.is_empty() {
         let hint = "only a header, no rows".into();
         return Err(DataError::Empty { file: file.into(), hint });
@@ -256,9 +256,12 @@ fn parse(
     text: &TableText,
     columns: &Columns,
     steps: bool,
-    missing: Missing,
+    request: &Request,
     watch: Option<&Watch>,
 ) -> Result<RecordingRows, DataError> {
+    let missing = request.data.missing;
+    // No name at all is a set of labels, too.
+    let is_set = request.text.task == Some(TaskKind::MultiLabel);
     let find = |role| columns.roles.iter().position(|&r| r == role);
     let (label, group, id) = (find(Role::Label), find(Role::Group), find(Role::Id));
     let mut rows = RecordingRows::new(columns.features.len());
@@ -303,7 +306,7 @@ fn parse(
             (id, &mut rows.ids, "id"),
         ] {
             let Some(column) = column else { continue };
-            if record[column].is_empty() {
+            if record[column].is_empty() && !(is_set && Some(column) == label) {
                 let problem = format!("the {what} (column '{}') is empty", columns.names[column]);
                 return Err(DataError::Corrupt { file: file.into(), place: format!("line {line}"), problem });
             }
