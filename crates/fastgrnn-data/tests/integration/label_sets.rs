@@ -77,6 +77,12 @@ fn sequences_of_numbers_have_sets_too() {
     let data = load_bytes("weather.csv", csv.as_bytes(), &request).unwrap();
     assert_eq!((data.train.len(), data.train.x.dim()), (3, 1));
     assert_eq!(names(&data.train), [vec!["hot", "wet"], vec!["cold"], vec!["wet"]]);
+    let none = csv.replace(",cold", ",");
+    let data = load_bytes("weather.csv", none.as_bytes(), &request).unwrap();
+    assert_eq!(names(&data.train), [vec!["hot", "wet"], vec![], vec!["wet"]]);
+    let mut classify = request;
+    classify.text.task = None;
+    assert!(load_bytes("weather.csv", none.as_bytes(), &classify).unwrap_err().to_string().contains("empty"));
 }
 
 #[test]

@@ -61,7 +61,9 @@ pub(super) fn read(tree: &mut Tree, request: &Request, labelled: bool) -> Result
     }
     let mut of = |key: u8| parts.remove(&key);
     let (mut train, validation, mut test) = (of(0), of(1), of(2));
-    let share = request.data.test_split.filter(|share| *share > 0.0 && request.text_format.is_none());
+    // A model finds the test part of its training data again; a test part has its own file.
+    let is_split = request.text_format.is_none() || (request.expect.is_some() && request.test.is_none());
+    let share = request.data.test_split.filter(|share| *share > 0.0 && is_split);
     if let (Some(share), Some(all), None, true) = (share, &mut train, &test, labelled) {
         test = Some(all.split_off(share, request.split_seed));
     }
@@ -160,7 +162,7 @@ fn single(file: &str, bytes: &[u8], request: &Request, labelled: bool) -> Result
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::{FindingCode, Labels, TaskKind, load, load_bytes};
+    use super::super::super::{Expect, FindingCode, Labels, TaskKind, load, load_bytes};
     use super::*;
 
     fn request(label: &str) -> Request {
@@ -249,6 +251,22 @@ mod tests {
         assert!((0..10).all(|i| test.x.tokens(i) == [0]), "no word of the test part is known");
         let Labels::Class { index, .. } = &test.y else { panic!("classes") };
         assert_eq!(index.iter().sum::<u32>(), 5);
+    }
+
+    #[test]
+    fn a_model_finds_the_same_test_part_again() {
+        let rows: Vec<String> = (0..40).map(|i| format!("word{i},{}\n", i % 2)).collect();
+        let csv = format!("text,label\n{}", rows.concat());
+        let request = request("label").with_data(|data| data.test_split = Some(0.25));
+        let data = load_bytes("a.csv", csv.as_bytes(), &request).unwrap();
+        let classes = vec!["0".to_string(), "1".to_string()];
+        let expect = Some(Expect { classes, ..Expect::default() });
+        let again = Request { text_format: data.text.clone(), expect, ..request };
+        let again = load_bytes("a.csv", csv.as_bytes(), &again).unwrap();
+        assert_eq!(
+            (again.train.x, again.test.map(|test| test.y)),
+            (data.train.x, data.test.map(|test| test.y))
+        );
     }
 
     #[test]
