@@ -8,7 +8,7 @@ use super::diagonal::{DiagonalBackward, DiagonalForward, Diagonals};
 use super::plan::{Evaluation, LayerPlan, Matrix, W_BLOCKS};
 use super::weights::LayerWeights;
 use crate::cells::{self, Backward, Forward, Point};
-use crate::simd::{Buffer, Gemm, Outer, Segment, Simd};
+use crate::simd::{AddTo, Buffer, Gemm, Outer, Segment, Simd};
 
 /// Time steps whose weight gradients are computed in one product: the gradient matrix is then
 /// loaded and stored once for that many steps.
@@ -138,8 +138,9 @@ impl<S: Simd> Layer<'_, S> {
                     b: &weights.w.second,
                     c: &mut wx[t * rows * plan.w.width..],
                     c_stride: plan.w.width,
-                    add: false,
+                    add_to: AddTo::Zero,
                     ahead: [&[]; 2],
+                    next: None,
                 });
             });
         }
@@ -161,8 +162,9 @@ impl<S: Simd> Layer<'_, S> {
                     b: &weights.u.second,
                     c: &mut uh[kept * rows * plan.u.width..],
                     c_stride: plan.u.width,
-                    add: false,
+                    add_to: AddTo::Zero,
                     ahead: [&saved[..n * plan.saved_width()], &[]],
+                    next: None,
                 });
                 recurrent =
                     Segment { a: &uh[kept * rows * plan.u.width..], stride: plan.u.width, k: plan.u.k };
@@ -184,7 +186,16 @@ impl<S: Simd> Layer<'_, S> {
                     (false, false) => &[],
                 };
                 let c = &mut pre[group.first * plan.width..];
-                s.vectorize(Gemm { rows: n, a, b: packed, c, c_stride: plan.pre_width(), add: false, ahead });
+                s.vectorize(Gemm {
+                    rows: n,
+                    a,
+                    b: packed,
+                    c,
+                    c_stride: plan.pre_width(),
+                    add_to: AddTo::Zero,
+                    ahead,
+                    next: None,
+                });
                 ahead = [&[]; 2];
             }
             self.add_diagonals(n, h_prev, &x[t * rows * x_stride..], pre);
@@ -260,8 +271,9 @@ impl<S: Simd> Layer<'_, S> {
                     b,
                     c: duh,
                     c_stride: plan.u.width,
-                    add: false,
+                    add_to: AddTo::Zero,
                     ahead: [next_saved, &[]],
+                    next: None,
                 });
                 let a = &[Segment { a: duh, stride: plan.u.width, k: plan.u.k }];
                 s.vectorize(Gemm {
@@ -270,8 +282,9 @@ impl<S: Simd> Layer<'_, S> {
                     b: &weights.u.second_t,
                     c: dh,
                     c_stride: stride,
-                    add: true,
+                    add_to: AddTo::C,
                     ahead: [next_h, next_uh],
+                    next: None,
                 });
             } else if plan.u.evaluation == Evaluation::Diagonal {
                 s.vectorize(DiagonalBackward {
@@ -291,8 +304,9 @@ impl<S: Simd> Layer<'_, S> {
                     b,
                     c: dh,
                     c_stride: stride,
-                    add: true,
+                    add_to: AddTo::C,
                     ahead: [next_saved, next_h],
+                    next: None,
                 });
             }
 
@@ -300,12 +314,30 @@ impl<S: Simd> Layer<'_, S> {
             let (a, b) = (&segments[..plan.cell.blocks()], &weights.w.back);
             if plan.w.evaluation == Evaluation::Factored {
                 let c = &mut dwx[t * rows * plan.w.width..];
-                s.vectorize(Gemm { rows: n, a, b, c, c_stride: plan.w.width, add: false, ahead: [&[]; 2] });
+                s.vectorize(Gemm {
+                    rows: n,
+                    a,
+                    b,
+                    c,
+                    c_stride: plan.w.width,
+                    add_to: AddTo::Zero,
+                    ahead: [&[]; 2],
+                    next: None,
+                });
             } else if plan.w.evaluation == Evaluation::Diagonal {
                 self.diagonal_input(t, n, dpre, dx, grads);
             } else if plan.needs_dx {
                 let c = &mut dx[t * rows * input.stride..];
-                s.vectorize(Gemm { rows: n, a, b, c, c_stride: input.stride, add: false, ahead: [&[]; 2] });
+                s.vectorize(Gemm {
+                    rows: n,
+                    a,
+                    b,
+                    c,
+                    c_stride: input.stride,
+                    add_to: AddTo::Zero,
+                    ahead: [&[]; 2],
+                    next: None,
+                });
             }
 
             if n < rows {
@@ -449,8 +481,9 @@ impl<S: Simd> Layer<'_, S> {
                     b: &weights.w.second_t,
                     c: &mut dx[first * input.stride..],
                     c_stride: input.stride,
-                    add: false,
+                    add_to: AddTo::Zero,
                     ahead: [&[]; 2],
+                    next: None,
                 });
             }
         });

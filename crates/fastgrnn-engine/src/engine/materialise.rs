@@ -6,7 +6,7 @@
 //! variant of `Parameterisation` and these two functions.
 
 use super::plan::Matrix;
-use crate::simd::{Buffer, Gemm, Outer, Packed, Segment, Simd};
+use crate::simd::{AddTo, Buffer, Gemm, Outer, Packed, Segment, Simd};
 use fastgrnn_core::cells::MatrixForm;
 
 /// A full matrix and the parameterisation that makes it.
@@ -114,8 +114,9 @@ impl LowRank {
             b: &self.second_t,
             c: matrix,
             c_stride: stride,
-            add: false,
+            add_to: AddTo::Zero,
             ahead: [&[]; 2],
+            next: None,
         });
         self.first.fill::<S>(0, stacked, 0, rank, |i, r| first[i * rank + r]);
         for (to, from) in self.second.chunks_mut(plan.rank_width).zip(second.chunks(rank)) {
@@ -136,8 +137,9 @@ impl LowRank {
             b: &self.first,
             c: &mut self.grad_second,
             c_stride: plan.rank_width,
-            add: false,
+            add_to: AddTo::Zero,
             ahead: [&[]; 2],
+            next: None,
         });
         self.grad_first.fill(0.0);
         for (b, &block) in blocks.iter().enumerate() {

@@ -29,6 +29,7 @@ mod plan;
 mod pool;
 mod pooling;
 mod soft;
+mod spread;
 mod tile;
 mod tile_out;
 mod tokens;
@@ -285,6 +286,10 @@ trait Backend: Send {
     fn collect_states(&self, states: &mut Vec<f32>);
 }
 
+fn add(to: &mut [f32], from: &[f32]) {
+    to.iter_mut().zip(from).for_each(|(to, from)| *to += from);
+}
+
 /// What the workers share.
 struct Shared<S> {
     s: S,
@@ -343,6 +348,24 @@ impl<S: Simd> CpuBackend<S> {
         let outs = self.shared.outs.read().expect(LOCKED);
         outs[..self.tiles].iter().for_each(|out| f(&out.lock().expect(LOCKED)));
     }
+
+    /// Adds up the gradients of the weights of a wide head in `sums` and writes them to the flat `out`,
+    /// block by block.
+    fn collect_wide_head(&self, sums: &mut [f32], out: &mut [f32]) {
+        let head = &self.shared.plan.head;
+        let outs = self.shared.outs.read().expect(LOCKED);
+        let tiles: Vec<_> = outs[..self.tiles].iter().map(|out| out.lock().expect(LOCKED)).collect();
+        let tiles: Vec<&[f32]> = tiles.iter().map(|out| &out.grads[head.grad_w.clone()]).collect();
+        let len = head.block_gradients();
+        let blocks = sums.chunks_mut(len).zip(out.chunks_mut(len)).enumerate();
+        spread::for_each(self.pool.threads(), blocks, |(i, (sums, out))| {
+            sums.fill(0.0);
+            for tile in &tiles {
+                add(sums, &tile[i * len..]);
+            }
+            weights::unpack_block(head, sums, out);
+        });
+    }
 }
 
 impl<S: Simd> Shared<S> {
@@ -375,7 +398,8 @@ impl<S: Simd> Backend for CpuBackend<S> {
         {
             let mut task = shared.task.write().expect(LOCKED);
             let Task { weights, batch: own, vectors, tiles, computation: what } = &mut *task;
-            weights.pack(shared.s, &shared.plan, params, computation.is_gradient());
+            let threads = self.pool.threads();
+            weights.pack(shared.s, &shared.plan, params, computation.is_gradient(), threads);
             own.assign(batch);
             vectors.clear();
             if let Some(embedding) = &shared.plan.embedding {
@@ -405,25 +429,27 @@ impl<S: Simd> Backend for CpuBackend<S> {
 
     fn collect_gradient(&mut self, params: &[f32], batch: &Batch, gradient: &mut Gradient) {
         let _flush = FlushDenormals::start();
-        let mut grads = std::mem::take(&mut self.grads);
-        grads.fill(0.0);
-        self.for_tiles(|out| grads.iter_mut().zip(&out.grads[..]).for_each(|(sum, g)| *sum += g));
         let shared = &*self.shared;
+        let head = &shared.plan.head;
+        let in_blocks = if head.is_wide() { head.grad_w.clone() } else { 0..0 };
+        let mut grads = std::mem::take(&mut self.grads);
+        for part in [0..in_blocks.start, in_blocks.end..grads.len()] {
+            grads[part.clone()].fill(0.0);
+            self.for_tiles(|out| add(&mut grads[part.clone()], &out.grads[part.clone()]));
+        }
+        if head.is_wide() {
+            self.collect_wide_head(&mut grads[in_blocks], &mut gradient.values[head.w.clone()]);
+        }
         gradient.clear_rows();
-        shared.task.write().expect(LOCKED).weights.unpack(
-            shared.s,
-            &shared.plan,
-            &grads,
-            params,
-            &mut gradient.values,
-        );
+        let weights = &mut shared.task.write().expect(LOCKED).weights;
+        weights.unpack(shared.s, &shared.plan, &grads, params, &mut gradient.values);
         self.grads = grads;
         if let Some(embedding) = &shared.plan.embedding {
             self.for_tiles(|out| {
                 for (token, from) in out.tokens.iter() {
                     let at = embedding.table.start + token as usize * embedding.dim;
                     let to = &mut gradient.values[at..at + embedding.dim];
-                    to.iter_mut().zip(from).for_each(|(to, g)| *to += g);
+                    add(to, from);
                 }
             });
             if !embedding.is_tied {

@@ -129,25 +129,55 @@ pub(super) struct HeadPlan {
     pub(super) outputs: usize,
     /// Outputs of a block, padded; the last block has as many columns, but fewer outputs.
     pub(super) width: usize,
+    /// From one row of scores of a block to the next.
+    pub(super) stride: usize,
+    /// Columns that a matrix kernel computes together.
+    panel: usize,
+    lanes: usize,
     pub(super) w: Range<usize>,
     pub(super) b: Range<usize>,
-    /// `outputs × hidden_width`
+    /// `outputs × hidden_width`; of a wide head, panel by panel, `hidden × outputs of the panel`
     pub(super) grad_w: Range<usize>,
     pub(super) grad_b: Range<usize>,
+}
+
+/// Some outputs of a block of a wide head, whose gradients lie together.
+pub(super) struct Panel {
+    /// The first output, in the block.
+    pub(super) first: usize,
+    /// Outputs, padding included.
+    pub(super) width: usize,
+    hidden: usize,
+}
+
+impl Panel {
+    /// Where the gradients of its weights are among those of the block: `hidden × width`.
+    pub(super) fn gradients(&self) -> Range<usize> {
+        self.first * self.hidden..(self.first + self.width) * self.hidden
+    }
 }
 
 impl HeadPlan {
     fn new<S: Simd>(net: &Network, layout: &Layout, grads: &mut Ranges) -> Self {
         let range = |name| layout.view(name).map(|view| view.range());
         let hidden_width = padded::<S>(net.hidden());
+        let width = padded::<S>(net.outputs.min(HEAD_BLOCK));
+        let is_wide = net.outputs > HEAD_BLOCK;
         Self {
             hidden: net.hidden(),
             hidden_width,
             outputs: net.outputs,
-            width: padded::<S>(net.outputs.min(HEAD_BLOCK)),
+            width,
+            stride: if is_wide { width + LINE } else { width },
+            panel: S::PANEL * S::LANES,
+            lanes: S::LANES,
             w: range(if net.is_tied() { EMBEDDING } else { "head.w" }).expect("every network has a head"),
             b: range("head.b").expect("every network has a head"),
-            grad_w: grads.take(net.outputs * hidden_width),
+            grad_w: grads.take(if is_wide {
+                padded::<S>(net.outputs) * net.hidden()
+            } else {
+                net.outputs * hidden_width
+            }),
             grad_b: grads.take(net.outputs),
         }
     }
@@ -158,12 +188,27 @@ impl HeadPlan {
         (0..outputs.div_ceil(HEAD_BLOCK)).map(move |i| i * HEAD_BLOCK..outputs.min((i + 1) * HEAD_BLOCK))
     }
 
+    /// Gradients of the weights of a block of a wide head; the last block may have fewer.
+    pub(super) fn block_gradients(&self) -> usize {
+        self.width * self.hidden
+    }
+
+    /// The panels of a block of `outputs` of a wide head.
+    pub(super) fn panels(&self, outputs: usize) -> impl Iterator<Item = Panel> + use<> {
+        let (panel, hidden) = (self.panel, self.hidden);
+        let columns = outputs.next_multiple_of(self.lanes);
+        let at = move |first| Panel { first, width: panel.min(columns - first), hidden };
+        (0..columns).step_by(panel).map(at)
+    }
+
     /// Whether there are several blocks.
     pub(super) fn is_wide(&self) -> bool {
         self.outputs > HEAD_BLOCK
     }
 }
 
+/// Values of a cache line: what keeps rows from lying a power of two apart.
+pub(super) const LINE: usize = 16;
 /// Outputs that the head computes together: their weights for a few hundred units fit a core's cache.
 const HEAD_BLOCK: usize = 512;
 

@@ -1,7 +1,8 @@
 //! Parameters as the kernels read them, and gradients back into the flat layout.
 
 use super::materialise::{Materialised, MatrixGradient, copy_rows};
-use super::plan::{Evaluation, HeadPlan, LayerPlan, Matrix, Plan, Source, W_BLOCKS};
+use super::plan::{Evaluation, HeadPlan, LINE, LayerPlan, Matrix, Plan, Source, W_BLOCKS};
+use super::spread;
 use crate::simd::{Buffer, Packed, Simd};
 
 /// The packed parameters of a network.
@@ -65,14 +66,21 @@ impl Weights {
     }
 
     /// Takes over `params`; `training` packs what only backward reads, too.
-    pub(super) fn pack<S: Simd>(&mut self, s: S, plan: &Plan, params: &[f32], training: bool) {
+    pub(super) fn pack<S: Simd>(
+        &mut self,
+        s: S,
+        plan: &Plan,
+        params: &[f32],
+        training: bool,
+        threads: usize,
+    ) {
         for (layer, weights) in plan.layers.iter().zip(&mut self.layers) {
             weights.pack(s, layer, params, training);
         }
-        self.head.pack::<S>(&plan.head, params, training);
+        self.head.pack::<S>(&plan.head, params, training, threads);
     }
 
-    /// Writes the gathered gradient `grads` into the flat `out`.
+    /// Writes the gathered gradient `grads` into the flat `out`, but for the weights of a wide head.
     pub(super) fn unpack<S: Simd>(
         &mut self,
         s: S,
@@ -85,23 +93,49 @@ impl Weights {
             weights.unpack(s, layer, grads, params, out);
         }
         let HeadPlan { hidden, hidden_width, ref grad_w, ref grad_b, ref w, ref b, .. } = plan.head;
-        copy_rows(&grads[grad_w.clone()], hidden_width, &mut out[w.clone()], hidden);
+        if !plan.head.is_wide() {
+            copy_rows(&grads[grad_w.clone()], hidden_width, &mut out[w.clone()], hidden);
+        }
         out[b.clone()].copy_from_slice(&grads[grad_b.clone()]);
     }
 }
 
-impl HeadWeights {
-    fn pack<S: Simd>(&mut self, plan: &HeadPlan, params: &[f32], training: bool) {
-        let HeadPlan { hidden, width, .. } = *plan;
-        for (i, block) in plan.blocks().enumerate() {
-            let w = &params[plan.w.clone()][block.start * hidden..block.end * hidden];
-            let outputs = block.len();
-            self.forward[i].fill::<S>(0, hidden, 0, outputs, |i, o| w[o * hidden + i]);
-            if training {
-                self.back[i].fill::<S>(0, outputs, 0, hidden, |o, i| w[o * hidden + i]);
+/// Writes the gathered gradients of the weights of a block of a wide head, `outputs × hidden`.
+pub(super) fn unpack_block(plan: &HeadPlan, grads: &[f32], out: &mut [f32]) {
+    let hidden = plan.hidden;
+    let outputs = out.len() / hidden;
+    for panel in plan.panels(outputs) {
+        let from = &grads[panel.gradients()];
+        let outputs = panel.width.min(outputs - panel.first);
+        let to = &mut out[panel.first * hidden..];
+        // In squares, so that both sides stay in the first cache.
+        for units in (0..hidden).step_by(LINE) {
+            for first in (0..outputs).step_by(LINE) {
+                for o in first..outputs.min(first + LINE) {
+                    for i in units..hidden.min(units + LINE) {
+                        to[o * hidden + i] = from[i * panel.width + o];
+                    }
+                }
             }
-            self.bias[i * width..][..outputs].copy_from_slice(&params[plan.b.clone()][block]);
         }
+    }
+}
+
+impl HeadWeights {
+    fn pack<S: Simd>(&mut self, plan: &HeadPlan, params: &[f32], training: bool, threads: usize) {
+        let HeadPlan { hidden, width, .. } = *plan;
+        let (w, b) = (&params[plan.w.clone()], &params[plan.b.clone()]);
+        let packed = self.forward.iter_mut().zip(&mut self.back).zip(self.bias.chunks_mut(width));
+        let threads = if plan.is_wide() { threads } else { 1 };
+        spread::for_each(threads, plan.blocks().zip(packed), |(block, ((forward, back), bias))| {
+            let outputs = block.len();
+            let w = &w[block.start * hidden..block.end * hidden];
+            forward.fill::<S>(0, hidden, 0, outputs, |i, o| w[o * hidden + i]);
+            if training {
+                back.fill::<S>(0, outputs, 0, hidden, |o, i| w[o * hidden + i]);
+            }
+            bias[..outputs].copy_from_slice(&b[block]);
+        });
     }
 }
 

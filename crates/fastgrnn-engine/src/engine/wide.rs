@@ -32,11 +32,12 @@ const NOTHING: f32 = -1e30;
 
 /// The loss of row `i` of `rows`, whose scores become their gradients times `scale` if wanted.
 pub(super) struct WideRow<'a> {
-    /// Blocks of `rows × width`.
+    /// Blocks of `rows` rows, `stride` apart.
     pub(super) scores: &'a mut [f32],
     pub(super) i: usize,
     pub(super) rows: usize,
     pub(super) width: usize,
+    pub(super) stride: usize,
     pub(super) outputs: usize,
     pub(super) target: WideTarget<'a>,
     pub(super) scale: f32,
@@ -50,8 +51,8 @@ impl Kernel for WideRow<'_> {
     #[inline(always)]
     fn run<S: Simd>(mut self, s: S) -> (f64, bool) {
         let end = self.at(self.outputs - 1) + 1;
-        let blocks = self.scores.len() / (self.rows * self.width);
-        let last = ((blocks - 1) * self.rows + self.i + 1) * self.width;
+        let blocks = self.scores.len() / (self.rows * self.stride);
+        let last = ((blocks - 1) * self.rows + self.i) * self.stride + self.width;
         self.scores[end..last].fill(NOTHING);
         match self.target {
             WideTarget::Class(class) => self.softmax(s, class),
@@ -64,15 +65,14 @@ impl WideRow<'_> {
     /// Where the score of an output is.
     #[inline(always)]
     fn at(&self, output: usize) -> usize {
-        (output / self.width * self.rows + self.i) * self.width + output % self.width
+        (output / self.width * self.rows + self.i) * self.stride + output % self.width
     }
 
     /// Calls `f` with every vector of the row.
     #[inline(always)]
     fn for_vectors<S: Simd>(&mut self, mut f: impl FnMut(&mut [f32])) {
-        let stride = self.rows * self.width;
-        let first = self.i * self.width;
-        for block in self.scores.chunks_exact_mut(stride) {
+        let first = self.i * self.stride;
+        for block in self.scores.chunks_exact_mut(self.rows * self.stride) {
             block[first..first + self.width].chunks_exact_mut(S::LANES).for_each(&mut f);
         }
     }

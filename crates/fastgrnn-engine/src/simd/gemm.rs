@@ -68,16 +68,30 @@ pub struct Segment<'a> {
     pub k: usize,
 }
 
-/// `C = A·B`, or `C += A·B`, where A is the segments side by side.
+/// What a product is added to.
+#[derive(Clone, Copy)]
+pub enum AddTo<'a> {
+    /// Nothing: `C = A·B`.
+    Zero,
+    /// What is in C: `C += A·B`.
+    C,
+    /// This row, in every row of C.
+    Row(&'a [f32]),
+}
+
+/// `C = A·B` plus what it is added to, where A is the segments side by side.
 pub struct Gemm<'a> {
     pub rows: usize,
     pub a: &'a [Segment<'a>],
     pub b: &'a Packed,
     pub c: &'a mut [f32],
     pub c_stride: usize,
-    pub add: bool,
+    pub add_to: AddTo<'a>,
     /// Memory that the caller will touch soon.
     pub ahead: [&'a [f32]; 2],
+    /// The matrix of the caller's next product, where its matrices are too many for the caches: each panel
+    /// is then asked for while the one before it is in use.
+    pub next: Option<&'a Packed>,
 }
 
 /// `C[i][j] += Σ_row A[row][i]·D[row][j]` for `i < m`, `j < n`; `n` is a multiple of the lanes.
@@ -143,24 +157,52 @@ impl Kernel for Gemm<'_> {
         check("C", self.c.len(), self.rows, self.c_stride, self.b.n);
         assert_eq!(self.a.iter().map(|x| x.k).sum::<usize>(), self.b.k, "A and B do not fit");
         assert!(self.b.data.len() >= self.b.k * self.b.n);
+        if let AddTo::Row(row) = self.add_to {
+            check("the row that is added", row.len(), 1, 0, self.b.n);
+        }
         let panel = S::PANEL * S::LANES;
         let mut ahead = Ahead::new(self.ahead);
         let mut column = 0;
         while column < self.b.n {
             let b = self.b.data[column * self.b.k..].as_ptr();
             let c = self.c[column..].as_mut_ptr();
-            let g = GemmPanel { rows: self.rows, a: self.a, b, c, c_stride: self.c_stride, add: self.add };
-            let ahead = &mut ahead;
+            let first = match self.add_to {
+                AddTo::Zero => None,
+                AddTo::C => Some((c.cast_const(), self.c_stride)),
+                AddTo::Row(row) => Some((row[column..].as_ptr(), 0)),
+            };
+            let g = GemmPanel { rows: self.rows, a: self.a, b, c, c_stride: self.c_stride, first };
+            let next_panel = Ahead::new([self.after(column + panel, panel), &[]]);
+            let prefetches = &mut Prefetches { ahead: &mut ahead, next_panel };
             match (self.b.n - column).min(panel) / S::LANES {
-                4 if S::PANEL >= 4 => g.run::<S, 4>(s, ahead),
-                3 if S::PANEL >= 3 => g.run::<S, 3>(s, ahead),
-                2 if S::PANEL >= 2 => g.run::<S, 2>(s, ahead),
-                _ => g.run::<S, 1>(s, ahead),
+                4 if S::PANEL >= 4 => g.run::<S, 4>(s, prefetches),
+                3 if S::PANEL >= 3 => g.run::<S, 3>(s, prefetches),
+                2 if S::PANEL >= 2 => g.run::<S, 2>(s, prefetches),
+                _ => g.run::<S, 1>(s, prefetches),
             }
             column += panel;
         }
     }
 }
+
+impl Gemm<'_> {
+    /// The panel at `column`, or the first one of the next matrix, if panels are asked for.
+    fn after(&self, column: usize, panel: usize) -> &[f32] {
+        let Some(next) = self.next else { return &[] };
+        let (b, column) = if column < self.b.n { (self.b, column) } else { (next, 0) };
+        &b.data[column * b.k..(column + panel).min(b.n) * b.k]
+    }
+}
+
+/// What a [`Gemm`] asks for while it computes.
+struct Prefetches<'a> {
+    ahead: &'a mut Ahead,
+    next_panel: Ahead,
+}
+
+/// One line of the next panel is asked for in so many rounds of the inner loop: spread over the rows of
+/// a large product, not in a burst.
+const ROUNDS_PER_LINE: usize = 4;
 
 /// A [`Gemm`] on one panel of columns, its extents checked.
 struct GemmPanel<'a> {
@@ -169,18 +211,19 @@ struct GemmPanel<'a> {
     b: *const f32,
     c: *mut f32,
     c_stride: usize,
-    add: bool,
+    /// What the products are added to, and the stride of its rows.
+    first: Option<(*const f32, usize)>,
 }
 
 impl GemmPanel<'_> {
     #[inline(always)]
-    fn run<S: Simd, const NV: usize>(&self, s: S, ahead: &mut Ahead) {
+    fn run<S: Simd, const NV: usize>(&self, s: S, prefetches: &mut Prefetches) {
         let blocks = self.rows.div_ceil(max_rows::<S>(NV));
         let mut row = 0;
         for i in 0..blocks {
             // As even as possible: 25 rows in blocks of at most 6 are 5 × 5.
             let end = self.rows * (i + 1) / blocks;
-            with_rows!(S, NV, end - row, gemm_block(s, self, row, ahead));
+            with_rows!(S, NV, end - row, gemm_block(s, self, row, prefetches));
             row = end;
         }
     }
@@ -193,16 +236,16 @@ unsafe fn gemm_block<S: Simd, const NV: usize, const MR: usize>(
     s: S,
     g: &GemmPanel,
     row: usize,
-    ahead: &mut Ahead,
+    prefetches: &mut Prefetches,
 ) {
     let mut acc = [[s.splat(0.0); NV]; MR];
     // SAFETY: the caller promises the extents of B and C.
     unsafe {
         let c = g.c.add(row * g.c_stride);
-        if g.add {
+        if let Some((first, stride)) = g.first {
             for m in 0..MR {
                 for v in 0..NV {
-                    acc[m][v] = s.read(c.add(m * g.c_stride + v * S::LANES));
+                    acc[m][v] = s.read(first.add((row + m) * stride + v * S::LANES));
                 }
             }
         }
@@ -210,7 +253,10 @@ unsafe fn gemm_block<S: Simd, const NV: usize, const MR: usize>(
         for segment in g.a {
             let a = segment.a.as_ptr().add(row * segment.stride);
             for k in 0..segment.k {
-                ahead.prefetch();
+                prefetches.ahead.prefetch();
+                if k % ROUNDS_PER_LINE == 0 {
+                    prefetches.next_panel.prefetch_to_second_cache();
+                }
                 let mut columns = [s.splat(0.0); NV];
                 for v in 0..NV {
                     columns[v] = s.read(b.add(v * S::LANES));
@@ -359,7 +405,12 @@ mod tests {
             packed.fill::<S>(0, k1 + k2, 0, n, |r, c| b[r * n + c]);
             let width = packed.columns();
             let before = random(rows * width, &mut rng);
-            for add in [false, true] {
+            let row = random(width, &mut rng);
+            for (add_to, first) in [
+                (AddTo::Zero, &(|_, _| 0.0f32) as &dyn Fn(usize, usize) -> f32),
+                (AddTo::C, &|i, j| before[i * width + j]),
+                (AddTo::Row(&row), &|_, j| row[j]),
+            ] {
                 let mut c = before.clone();
                 let segments =
                     [Segment { a: &a1, stride: stride1, k: k1 }, Segment { a: &a2, stride: stride2, k: k2 }];
@@ -369,19 +420,21 @@ mod tests {
                     b: &packed,
                     c: &mut c,
                     c_stride: width,
-                    add,
+                    add_to,
                     ahead: [&[]; 2],
+                    next: Some(&packed),
                 });
                 for i in 0..rows {
                     for j in 0..n {
-                        let mut want = if add { f64::from(before[i * width + j]) } else { 0.0 };
+                        let mut want = f64::from(first(i, j));
                         for k in 0..k1 + k2 {
                             let a = if k < k1 { a1[i * stride1 + k] } else { a2[i * stride2 + k - k1] };
                             want += f64::from(a) * f64::from(b[k * n + j]);
                         }
                         close(c[i * width + j], want);
                     }
-                    assert!(add || c[i * width + n..(i + 1) * width].iter().all(|&x| x == 0.0));
+                    // Columns that only pad are added to, too.
+                    assert!((n..width).all(|j| c[i * width + j] == first(i, j)));
                 }
             }
         }

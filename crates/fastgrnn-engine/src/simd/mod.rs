@@ -18,7 +18,7 @@ mod x86;
 
 pub use buffer::Buffer;
 pub use denormals::FlushDenormals;
-pub use gemm::{Gemm, Outer, Packed, Segment};
+pub use gemm::{AddTo, Gemm, Outer, Packed, Segment};
 pub use math::{apply, exp, ln_1p, slope};
 pub use peak::peak_gflops;
 pub use portable::Portable;

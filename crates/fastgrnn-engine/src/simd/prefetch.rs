@@ -31,6 +31,15 @@ impl Ahead {
             self.next = self.next.wrapping_add(LINE);
         }
     }
+
+    /// The same, but the first cache keeps what it has: for memory that is needed somewhat later.
+    #[inline(always)]
+    pub fn prefetch_to_second_cache(&mut self) {
+        if self.next < self.end {
+            prefetch_line_to_second_cache(self.next);
+            self.next = self.next.wrapping_add(LINE);
+        }
+    }
 }
 
 /// Values in a cache line.
@@ -44,6 +53,18 @@ fn prefetch_line(line: *const f32) {
     unsafe { _mm_prefetch::<_MM_HINT_T0>(line.cast()) };
 }
 
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn prefetch_line_to_second_cache(line: *const f32) {
+    use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
+    // SAFETY: as above.
+    unsafe { _mm_prefetch::<_MM_HINT_T1>(line.cast()) };
+}
+
 #[cfg(not(target_arch = "x86_64"))]
 #[inline(always)]
 fn prefetch_line(_: *const f32) {}
+
+#[cfg(not(target_arch = "x86_64"))]
+#[inline(always)]
+fn prefetch_line_to_second_cache(_: *const f32) {}

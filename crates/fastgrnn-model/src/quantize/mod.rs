@@ -14,6 +14,7 @@ mod error;
 mod file;
 mod grid;
 mod image;
+mod input_scale;
 mod language;
 mod matrices;
 mod model;
@@ -23,13 +24,14 @@ mod size;
 mod threshold;
 
 pub use analytic::{image_bytes, kept_entries};
+pub use build::check_form;
 pub use build::{MOST_TERMS, Options};
-pub use build::{check_form, check_lsb};
 pub use detector::{Detector, DetectorProblem, REST, Reset};
 pub use engine::{IntegerEngine, IntegerScores};
 pub use error::QuantizeError;
 pub use grid::Grid;
 pub use image::sigmoid_table;
+pub use input_scale::check_lsb;
 pub use matrices::MatrixSize;
 pub use model::{HostModel, IntegerModel, quantize};
 pub use network::{
