@@ -1,6 +1,6 @@
 //! How fast a training step is, by itself and against PyTorch on the same machine at the same time.
 //!
-//! A step is forward, backward and Adam on 100 sequences in f32. Machines drift and neighbours
+//! A step is forward, backward and Adam on one batch in f32. Machines drift and neighbours
 //! wake up, so nothing is timed once: ours and PyTorch's run by turns in blocks of half a second,
 //! blocks during which other processes took more than 2 % of the cores are discarded, and each
 //! side is represented by the median of its fastest quarter of steps.
@@ -26,8 +26,8 @@ pub use error::BenchError;
 pub use infer::{INFER_SHAPES, InferOptions, InferReport, InferRow, InferShape, infer};
 pub use options::BenchOptions;
 pub use report::{BenchReport, LinearInT, RankName, Row, TorchTime};
-pub use shape::{BATCH, SHAPES, Shape, flops};
-pub use variant::{Mode, Variant, Weights};
+pub use shape::{SHAPES, Shape, Task, flops};
+pub use variant::{Mode, Softmax, Variant, Weights};
 
 use fastgrnn_core::cells::CellKind;
 use fastgrnn_engine::engine;
@@ -111,7 +111,7 @@ impl<'a> ShapeBench<'a> {
             // Half of the time is for measuring, whatever compiling takes.
             let start = Instant::now();
             let compiled_by = start + deadline.saturating_duration_since(start) / 2;
-            for variant in Variant::all() {
+            for variant in Variant::all(shape.task) {
                 match bench.prepare_torch(variant, compiled_by, progress) {
                     Ok(process) => torch.push(Runner::Torch(variant, process)),
                     Err(error) => progress(&format!("{}: without {}: {error}", shape.name, variant.id())),
@@ -124,7 +124,7 @@ impl<'a> ShapeBench<'a> {
         for (kind, low_rank, shape) in
             ROWS.into_iter().map(|(kind, low_rank)| (kind, low_rank, shape)).chain(linear)
         {
-            let side = Ours::new(shape, kind, low_rank, options.batch, options.threads)?;
+            let side = Ours::new(shape, kind, low_rank, options.threads)?;
             ours.push(Runner::Ours(kind, low_rank, shape.steps, Box::new(side)));
         }
         bench.sides = by_turns(ours, torch)
@@ -141,18 +141,18 @@ impl<'a> ShapeBench<'a> {
         compiled_by: Instant,
         progress: &mut dyn FnMut(&str),
     ) -> Result<Option<Box<Torch>>, BenchError> {
-        let (shape, batch) = (&self.shape, self.options.batch);
+        let shape = &self.shape;
         match self.python {
-            Some(python) if variant.mode.is_compiled() => {
+            Some(python) if variant.is_compiled() => {
                 progress(&format!("{}: compiling {} (about a minute)", shape.name, variant.id()));
                 let mut process = Box::new(Torch::start(python, self.options.threads)?);
                 let patience = compiled_by.saturating_duration_since(Instant::now());
-                process.prepare(&variant, shape, batch, patience)?;
+                process.prepare(&variant, shape, patience)?;
                 Ok(Some(process))
             }
             _ => {
                 if let Some(process) = &mut self.uncompiled {
-                    process.prepare(&variant, shape, batch, torch::PATIENCE)?;
+                    process.prepare(&variant, shape, torch::PATIENCE)?;
                 }
                 Ok(None)
             }
@@ -197,8 +197,9 @@ impl<'a> ShapeBench<'a> {
     /// PyTorch's times for a cell at a rank, if PyTorch was measured.
     fn torch_times(&self, cell: CellKind, low_rank: bool) -> Option<Vec<TorchTime>> {
         self.python?;
-        let alike =
-            Variant::all().into_iter().filter(|v| v.cell == cell && v.weights.is_low_rank() == low_rank);
+        let alike = Variant::all(self.shape.task)
+            .into_iter()
+            .filter(|v| v.cell == cell && v.weights.is_low_rank() == low_rank);
         let ms = |variant: Variant| {
             let mut sides = self.sides.iter();
             let side = sides.find(|side| matches!(side.runner, Runner::Torch(v, _) if v == variant))?;
@@ -216,9 +217,10 @@ impl<'a> ShapeBench<'a> {
                 report.note_short(1e6 * seconds / steps as f64);
                 continue;
             }
-            let flops = flops(&self.shape.network(kind, low_rank), steps, self.options.batch);
+            let flops = flops(&self.shape.network(kind, low_rank), steps, self.shape.batch);
             let mut row = Row {
                 shape: self.shape.name,
+                batch: self.shape.batch,
                 cell: kind,
                 rank: rank(low_rank),
                 ms: 1e3 * seconds,
@@ -268,11 +270,28 @@ mod tests {
 
     #[test]
     fn our_own_rows_are_measured_without_torch() {
-        let shape =
-            Shape { name: "pixelmnist", steps: 12, input: 1, hidden: 8, rank_w: 1, rank_u: 3, classes: 3 };
-        let options = BenchOptions {
-            shapes: vec![shape],
+        let shape = Shape {
+            name: "pixelmnist",
+            steps: 12,
+            input: 1,
+            hidden: 8,
+            rank_w: 1,
+            rank_u: 3,
+            classes: 3,
             batch: 5,
+            task: Task::Classify,
+        };
+        let words = Shape {
+            name: "words",
+            input: 8,
+            rank_w: 2,
+            classes: 600,
+            batch: 3,
+            task: Task::Language,
+            ..shape
+        };
+        let options = BenchOptions {
+            shapes: vec![shape, words],
             block: Duration::from_millis(5),
             blocks: 1,
             budget: Duration::from_millis(200),
@@ -285,7 +304,8 @@ mod tests {
         let rows = json["rows"].as_array().unwrap();
         let names: Vec<_> = rows.iter().map(|row| (row["cell"].as_str(), row["rank"].as_str())).collect();
         let expected = [("fastgrnn", "low"), ("fastgrnn", "full"), ("gru", "full"), ("lstm", "full")];
-        assert_eq!(names, expected.map(|(cell, rank)| (Some(cell), Some(rank))));
+        let expected = expected.map(|(cell, rank)| (Some(cell), Some(rank)));
+        assert_eq!(names, [expected, expected].concat());
         for row in rows {
             assert!(row["ms"].as_f64().unwrap() > 0.0 && row["gflops"].as_f64().unwrap() > 0.0);
             assert!(row["torch"].is_null() && row["ratio_vs_fastest_torch"].is_null());

@@ -1,6 +1,6 @@
 //! What the benchmark measures.
 
-use super::shape::{BATCH, SHAPES, Shape};
+use super::shape::{SHAPES, Shape, Task};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -15,8 +15,6 @@ pub struct BenchOptions {
     pub threads: usize,
     /// Which shapes.
     pub shapes: Vec<Shape>,
-    /// Sequences in a batch.
-    pub batch: usize,
     /// Length of a block.
     pub block: Duration,
     /// Undisturbed blocks wanted of each side.
@@ -32,8 +30,7 @@ impl Default for BenchOptions {
             against_torch: false,
             python: None,
             threads: 2,
-            shapes: SHAPES.to_vec(),
-            batch: BATCH,
+            shapes: SHAPES.into_iter().filter(|shape| shape.task == Task::Classify).collect(),
             block: Duration::from_millis(500),
             blocks: 12,
             budget: Duration::from_secs(60 * 60),

@@ -1,7 +1,7 @@
 //! Our side of the comparison: a network, a random batch, and training steps on it.
 
 use super::BenchError;
-use super::shape::Shape;
+use super::shape::{Shape, Task};
 use fastgrnn::train::{Optim, Optimizer};
 use fastgrnn_core::batch::{Batch, Targets};
 use fastgrnn_core::cells::{CellKind, Start};
@@ -21,22 +21,16 @@ pub(super) struct Ours {
 }
 
 impl Ours {
-    /// A network of `shape` on `batch` random sequences, warmed up.
+    /// A network of `shape` on random sequences, warmed up.
     pub(super) fn new(
         shape: &Shape,
         kind: CellKind,
         low_rank: bool,
-        sequences: usize,
         threads: usize,
     ) -> Result<Self, BenchError> {
         let net = shape.network(kind, low_rank);
         let layout = net.layout();
-        let mut rng = Rng::new(0);
-        let mut batch = Batch::new(shape.input);
-        for _ in 0..sequences {
-            batch.push_zeros(shape.steps).fill_with(|| rng.normal() as f32);
-        }
-        batch.targets = Targets::Class((0..sequences).map(|_| rng.below(shape.classes) as u32).collect());
+        let batch = random_batch(shape);
         let mut ours = Self {
             engine: Engine::new(&net, threads)?,
             params: net.start(Start::default(), shape.steps, 0),
@@ -54,7 +48,8 @@ impl Ours {
     /// Forward, backward and Adam.
     fn step(&mut self) -> Result<(), BenchError> {
         self.engine.gradient(&self.params, &self.batch, Loss::SoftmaxCrossEntropy, &mut self.gradient)?;
-        self.optimiser.step(&self.layout, &mut self.params, &self.gradient.values, 1e-3);
+        let Self { layout, params, gradient, .. } = self;
+        self.optimiser.step_rows(layout, params, &gradient.values, gradient.rows(), 1e-3);
         Ok(())
     }
 
@@ -68,4 +63,24 @@ impl Ours {
         }
         Ok(times)
     }
+}
+
+fn random_batch(shape: &Shape) -> Batch {
+    let mut rng = Rng::new(0);
+    let (mut batch, rows) = match shape.task {
+        Task::Classify => (Batch::new(shape.input), shape.batch),
+        Task::Language => (Batch::of_tokens(), shape.batch * shape.steps),
+    };
+    let classes = |n: usize, rng: &mut Rng| (0..n).map(|_| rng.below(shape.classes) as u32).collect();
+    for _ in 0..shape.batch {
+        match shape.task {
+            Task::Classify => batch.push_zeros(shape.steps).fill_with(|| rng.normal() as f32),
+            Task::Language => {
+                let words: Vec<u32> = classes(shape.steps, &mut rng);
+                batch.push_tokens(&words);
+            }
+        }
+    }
+    batch.targets = Targets::Class(classes(rows, &mut rng));
+    batch
 }

@@ -16,8 +16,6 @@ pub struct BenchReport {
     pub rows: Vec<Row>,
     /// Threads of either side.
     pub threads: usize,
-    /// Sequences in a batch.
-    pub batch: usize,
     /// Our instruction set.
     pub isa: String,
     /// Version of PyTorch, if it was measured.
@@ -31,6 +29,8 @@ pub struct BenchReport {
 pub struct Row {
     /// Name of the shape.
     pub shape: &'static str,
+    /// Sequences in a batch.
+    pub batch: usize,
     /// Our cell.
     pub cell: CellKind,
     /// Whether it is low-rank.
@@ -118,7 +118,6 @@ impl BenchReport {
             fma_peak_gflops: 0.0,
             rows: Vec::new(),
             threads: options.threads,
-            batch: options.batch,
             isa: engine::best_isa().name().to_owned(),
             torch_version: None,
             linear_in_t: None,
@@ -155,32 +154,34 @@ impl fmt::Display for BenchReport {
         };
         writeln!(
             f,
-            "training steps of {} sequences on {} threads ({}); FMA peak {:.0} GFLOP/s",
-            self.batch, self.threads, self.isa, self.fma_peak_gflops
+            "training steps on {} threads ({}); FMA peak {:.0} GFLOP/s",
+            self.threads, self.isa, self.fma_peak_gflops
         )?;
         if let Some(version) = &self.torch_version {
             writeln!(
                 f,
-                "against PyTorch {version}; times in ms, of each mode with its faster way to hold the weights"
+                "against PyTorch {version}; times in ms, of each mode with its fastest way to hold the weights and to compute the loss"
             )?;
         }
-        write!(f, "{:<11} {:<9} {:<5} {:>8}", "shape", "cell", "rank", "ms")?;
+        write!(f, "{:<11} {:>5} {:<9} {:<5} {:>8}", "shape", "batch", "cell", "rank", "ms")?;
         if self.torch_version.is_some() {
             Mode::ALL.into_iter().try_for_each(|mode| write!(f, " {:>9}", mode.name()))?;
-            write!(f, " {:>7} {:<18}", "ratio", "over")?;
+            write!(f, " {:>7} {:<26}", "ratio", "over")?;
         }
         writeln!(f, " {:>8} {:>6} {:>7} {:>7}", "GFLOP/s", "peak", "on_cpu", "blocks")?;
         for row in &self.rows {
-            write!(f, "{:<11} {:<9} {:<5} {:>8.2}", row.shape, row.cell, row.rank.name(), row.ms)?;
+            let Row { shape, batch, cell, rank, ms, .. } = row;
+            write!(f, "{shape:<11} {batch:>5} {cell:<9} {:<5} {ms:>8.2}", rank.name())?;
             if self.torch_version.is_some() {
                 for mode in Mode::ALL {
                     let fastest = row.fastest_of(|variant| variant.mode == mode);
                     write!(f, " {:>9}", number(fastest.map(|(_, ms)| ms), 2))?;
                 }
                 let over = row.fastest_torch().map_or_else(String::new, |(variant, _)| {
-                    format!("{}, {}", variant.mode.name(), variant.weights.name())
+                    let Variant { mode, weights, softmax, .. } = variant;
+                    format!("{}, {}, {}", mode.name(), weights.name(), softmax.name())
                 });
-                write!(f, " {:>7} {over:<18}", number(row.ratio_vs_fastest_torch, 2))?;
+                write!(f, " {:>7} {over:<26}", number(row.ratio_vs_fastest_torch, 2))?;
             }
             writeln!(
                 f,

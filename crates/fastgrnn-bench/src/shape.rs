@@ -1,10 +1,7 @@
 //! What is measured: the paper's shapes, and the arithmetic in a training step of each.
 
 use fastgrnn_core::cells::{Cell, CellKind, MatrixForm};
-use fastgrnn_core::net::Network;
-
-/// Sequences in a batch.
-pub const BATCH: usize = 100;
+use fastgrnn_core::net::{Embedding, Network, Readout};
 
 /// A problem size of the paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,16 +18,52 @@ pub struct Shape {
     pub rank_w: usize,
     /// Rank of U in the low-rank network.
     pub rank_u: usize,
-    /// Classes.
+    /// Classes, or words of a language model.
     pub classes: usize,
+    /// Sequences in a batch.
+    pub batch: usize,
+    /// What is read, and what is asked for.
+    pub task: Task,
 }
 
-/// The four shapes that `fastgrnn bench train` measures.
-pub const SHAPES: [Shape; 4] = [
-    Shape { name: "har", steps: 128, input: 9, hidden: 80, rank_w: 5, rank_u: 40, classes: 2 },
-    Shape { name: "google12", steps: 99, input: 32, hidden: 100, rank_w: 16, rank_u: 25, classes: 12 },
-    Shape { name: "wakeword", steps: 162, input: 32, hidden: 32, rank_w: 10, rank_u: 15, classes: 2 },
-    Shape { name: "pixelmnist", steps: 784, input: 1, hidden: 128, rank_w: 1, rank_u: 30, classes: 10 },
+/// What a network of a shape does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Task {
+    /// Reads numbers and names the class at the end.
+    Classify,
+    /// Reads words and says the next one at every step; its vectors of words are the weights of its head.
+    Language,
+}
+
+/// A shape of a classifier, with the paper's batches of 100.
+const fn classifier(
+    name: &'static str,
+    steps: usize,
+    input: usize,
+    hidden: usize,
+    (rank_w, rank_u): (usize, usize),
+    classes: usize,
+) -> Shape {
+    Shape { name, steps, input, hidden, rank_w, rank_u, classes, batch: 100, task: Task::Classify }
+}
+
+/// The shapes that `fastgrnn bench train` knows. It measures the classifiers if none is named.
+pub const SHAPES: [Shape; 5] = [
+    classifier("har", 128, 9, 80, (5, 40), 2),
+    classifier("google12", 99, 32, 100, (16, 25), 12),
+    classifier("wakeword", 162, 32, 32, (10, 15), 2),
+    classifier("pixelmnist", 784, 1, 128, (1, 30), 10),
+    Shape {
+        name: "ptb",
+        steps: 70,
+        input: 256,
+        hidden: 256,
+        rank_w: 64,
+        rank_u: 64,
+        classes: 10_000,
+        batch: 20,
+        task: Task::Language,
+    },
 ];
 
 impl Shape {
@@ -42,16 +75,22 @@ impl Shape {
     /// The network of this shape with the given cell.
     pub fn network(&self, kind: CellKind, low_rank: bool) -> Network {
         let ranks = if low_rank { (Some(self.rank_w), Some(self.rank_u)) } else { (None, None) };
-        Network::new(
-            vec![Cell::new(kind, self.input, self.hidden).with_ranks(ranks.0, ranks.1)],
-            self.classes,
-        )
+        let cell = Cell::new(kind, self.input, self.hidden).with_ranks(ranks.0, ranks.1);
+        let network = Network::new(vec![cell], self.classes);
+        match self.task {
+            Task::Classify => network,
+            Task::Language => Network {
+                embedding: Some(Embedding { vocabulary: self.classes, tied: true }),
+                readout: Readout::Every,
+                ..network
+            },
+        }
     }
 }
 
 /// Floating-point operations of the matrix products of one training step on `batch` sequences of
 /// `steps` steps: forward, and backward by parameters and states, but not by the first layer's
-/// input. A low-rank product counts as two thin ones, however it is evaluated.
+/// input unless that is learnt, too. A low-rank product counts as two thin ones, however it is evaluated.
 ///
 /// ```
 /// use fastgrnn_bench::{flops, SHAPES};
@@ -63,7 +102,8 @@ pub fn flops(net: &Network, steps: usize, batch: usize) -> f64 {
     let product = |rows: usize, cols: usize| 2.0 * (rows * cols) as f64;
     let mut per_step = 0.0;
     for (l, cell) in net.layers.iter().enumerate() {
-        for (matrix, needs_input_gradient) in [(cell.w(), l > 0), (cell.u(), true)] {
+        let is_input_learnt = l > 0 || net.embedding.is_some();
+        for (matrix, needs_input_gradient) in [(cell.w(), is_input_learnt), (cell.u(), true)] {
             let last = if needs_input_gradient { 3.0 } else { 2.0 };
             per_step += match matrix.form {
                 MatrixForm::LowRank(rank) => {
@@ -73,7 +113,8 @@ pub fn flops(net: &Network, steps: usize, batch: usize) -> f64 {
             };
         }
     }
-    batch as f64 * (steps as f64 * per_step + 3.0 * product(net.outputs, net.hidden()))
+    let head_steps = if net.readout == Readout::Every { steps } else { 1 };
+    batch as f64 * (steps as f64 * per_step + head_steps as f64 * 3.0 * product(net.outputs, net.hidden()))
 }
 
 #[cfg(test)]

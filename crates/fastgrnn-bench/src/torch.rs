@@ -1,7 +1,7 @@
 //! PyTorch's side of the comparison: a child process that trains on request.
 
 use super::BenchError;
-use super::shape::Shape;
+use super::shape::{Shape, Task};
 use super::variant::{Variant, Weights};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -77,7 +77,6 @@ impl Torch {
         &mut self,
         variant: &Variant,
         shape: &Shape,
-        batch: usize,
         patience: Duration,
     ) -> Result<(), BenchError> {
         let rank = |rank: usize| if variant.weights.is_low_rank() { json!(rank) } else { Value::Null };
@@ -86,7 +85,8 @@ impl Torch {
                 "do": "prepare", "id": variant.id(), "cell": variant.cell.name(), "mode": variant.mode.name(),
                 "merged": variant.weights == Weights::Merged, "t": shape.steps, "d": shape.input, "h": shape.hidden,
                 "rank_w": rank(shape.rank_w), "rank_u": rank(shape.rank_u),
-                "classes": shape.classes, "batch": batch,
+                "classes": shape.classes, "batch": shape.batch,
+                "language": shape.task == Task::Language, "softmax": variant.softmax.name(),
             }),
             patience,
         )

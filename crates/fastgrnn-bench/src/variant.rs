@@ -1,5 +1,6 @@
 //! The ways in which PyTorch can train the cells that are compared.
 
+use super::shape::Task;
 use fastgrnn_core::cells::CellKind;
 use serde::Serialize;
 
@@ -33,11 +34,6 @@ impl Mode {
             Self::Autotune => "autotune",
         }
     }
-
-    /// Whether the loop is compiled, which takes minutes.
-    pub(super) fn is_compiled(self) -> bool {
-        matches!(self, Self::Compile | Self::Autotune)
-    }
 }
 
 /// How W and U are held and applied.
@@ -68,6 +64,29 @@ impl Weights {
     }
 }
 
+/// How the loss of a language model over all words is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Softmax {
+    /// `cross_entropy` of all scores at once.
+    Plain,
+    /// Rows in chunks, each with its gradient, so that never all scores are in memory.
+    Chunked,
+    /// The plain one under `torch.compile`.
+    Compiled,
+}
+
+impl Softmax {
+    /// The name in the report and in requests.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Plain => "plain",
+            Self::Chunked => "chunked",
+            Self::Compiled => "compiled",
+        }
+    }
+}
+
 /// One way in which PyTorch trains a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Variant {
@@ -78,11 +97,13 @@ pub struct Variant {
     pub mode: Mode,
     /// How it holds W and U.
     pub weights: Weights,
+    /// How it computes the loss.
+    pub softmax: Softmax,
 }
 
 impl Variant {
-    /// Every variant. The compiled ones come last, because they may not be ready in time.
-    pub(super) fn all() -> Vec<Self> {
+    /// Every variant for a task. The compiled ones come last, because they may not be ready in time.
+    pub(super) fn all(task: Task) -> Vec<Self> {
         const HELD: [(CellKind, Weights); 5] = [
             (CellKind::FastGrnn, Weights::Factored),
             (CellKind::FastGrnn, Weights::Merged),
@@ -90,13 +111,40 @@ impl Variant {
             (CellKind::Gru, Weights::Full),
             (CellKind::Lstm, Weights::Full),
         ];
-        let of = |mode| HELD.into_iter().map(move |(cell, weights)| Self { cell, mode, weights });
-        Mode::ALL.into_iter().flat_map(of).filter(Self::is_offered).collect()
+        let softmax: &[Softmax] = match task {
+            Task::Classify => &[Softmax::Plain],
+            Task::Language => &[Softmax::Plain, Softmax::Chunked, Softmax::Compiled],
+        };
+        let of = |(mode, softmax)| {
+            HELD.into_iter().map(move |(cell, weights)| Self { cell, mode, weights, softmax })
+        };
+        let ways = Mode::ALL.into_iter().flat_map(|mode| softmax.iter().map(move |&softmax| (mode, softmax)));
+        let mut all: Vec<Self> = ways.flat_map(of).filter(|v| v.is_offered(task)).collect();
+        all.sort_by_key(Self::is_compiled);
+        all
+    }
+
+    /// Whether a part of it is compiled, which takes minutes.
+    pub(super) fn is_compiled(&self) -> bool {
+        matches!(self.mode, Mode::Compile | Mode::Autotune) || self.softmax == Softmax::Compiled
     }
 
     /// Whether torch offers it and it is measured. Tuning takes minutes more than compiling, so only the
     /// FastGRNN with one product for each time step is tuned.
-    fn is_offered(&self) -> bool {
+    ///
+    /// The softmax is most of the work of a language model. So it is measured in all three ways with the
+    /// fastest loops over time only, and what is compiled as a whole has its softmax compiled, too.
+    fn is_offered(&self, task: Task) -> bool {
+        if task == Task::Language {
+            let is_held = self.weights != Weights::Factored;
+            return is_held
+                && match self.mode {
+                    Mode::Module => self.cell != CellKind::FastGrnn,
+                    Mode::Script => self.cell == CellKind::FastGrnn,
+                    Mode::Compile => self.softmax == Softmax::Compiled,
+                    Mode::Eager | Mode::Autotune => false,
+                };
+        }
         match self.mode {
             Mode::Module => self.cell != CellKind::FastGrnn,
             Mode::Autotune => self.cell == CellKind::FastGrnn && self.weights != Weights::Factored,
@@ -106,7 +154,7 @@ impl Variant {
 
     /// A name that no other variant has.
     pub(super) fn id(&self) -> String {
-        format!("{} {} {}", self.mode.name(), self.cell, self.weights.name())
+        format!("{} {} {} {}", self.mode.name(), self.cell, self.weights.name(), self.softmax.name())
     }
 }
 
@@ -116,7 +164,7 @@ mod tests {
 
     #[test]
     fn every_cell_has_the_modes_that_torch_offers_for_it() {
-        let all = Variant::all();
+        let all = Variant::all(Task::Classify);
         let count = |cell, mode| all.iter().filter(|v| v.cell == cell && v.mode == mode).count();
         assert_eq!(Mode::ALL.map(|mode| count(CellKind::FastGrnn, mode)), [0, 3, 3, 3, 2]);
         for cell in [CellKind::Gru, CellKind::Lstm] {
@@ -124,5 +172,18 @@ mod tests {
         }
         let ids: std::collections::BTreeSet<_> = all.iter().map(Variant::id).collect();
         assert_eq!(ids.len(), all.len());
+    }
+
+    #[test]
+    fn a_language_model_has_three_kinds_of_softmax_for_every_cell() {
+        let all = Variant::all(Task::Language);
+        for cell in [CellKind::FastGrnn, CellKind::Gru, CellKind::Lstm] {
+            for softmax in [Softmax::Plain, Softmax::Chunked, Softmax::Compiled] {
+                let found = all.iter().any(|v| v.cell == cell && v.softmax == softmax);
+                assert!(found, "{cell} {}", softmax.name());
+            }
+        }
+        let first_compiled = all.iter().position(Variant::is_compiled).unwrap();
+        assert!(all[first_compiled..].iter().all(Variant::is_compiled));
     }
 }

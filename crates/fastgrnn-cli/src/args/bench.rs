@@ -29,7 +29,8 @@ pub struct BenchTrainArgs {
     /// Threads of each side [default: 2]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
-    /// Only these shapes, separated by commas: har, google12, wakeword, pixelmnist
+    /// Only these shapes, separated by commas: har, google12, wakeword, pixelmnist, ptb (a language model)
+    /// [default: all but ptb]
     #[arg(long, value_name = "SHAPE,…", value_delimiter = ',', value_parser = shape)]
     pub shapes: Vec<Shape>,
     /// Undisturbed blocks of half a second to measure on each side [default: 12]

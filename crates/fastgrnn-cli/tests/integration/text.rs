@@ -42,6 +42,40 @@ fn a_language_model_is_trained_evaluated_and_described() {
     assert!(report.contains("perplexity") && report.contains("a vocabulary of 7"));
 }
 
+/// The recipes for Penn Treebank, on a text of a page, for an epoch.
+#[test]
+fn every_recipe_of_a_language_model_trains_and_names_its_cell() {
+    let folder = tempfile::tempdir().unwrap();
+    let lines = |first: usize, n: usize| -> String {
+        (first..first + n).map(|i| format!("line {} of a page , word {}\n", i % 7, i * 5 % 11)).collect()
+    };
+    for (name, first, n) in [("train.txt", 0, 700), ("valid.txt", 3, 40), ("test.txt", 5, 40)] {
+        write(folder.path(), &format!("page/{name}"), &lines(first, n));
+    }
+    let recipes = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../recipes");
+    let mut found = 0;
+    for entry in std::fs::read_dir(recipes).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_stem().unwrap().to_str().unwrap().to_string();
+        if name != "ptb" && !name.starts_with("ptb-") {
+            continue;
+        }
+        found += 1;
+        let recipe = path.to_str().unwrap();
+        let train = ["train", recipe, "--dataset", "page", "--epochs", "1", "--batch", "2", "--out", &name];
+        let summary = json(folder.path(), &train);
+        let cell = match name.strip_prefix("ptb-") {
+            Some(cell @ ("rnn" | "ugrnn" | "fastrnn" | "fastrnn-vector" | "lstm")) => cell,
+            _ => "fastgrnn",
+        };
+        assert_eq!(summary["cell"], cell, "{summary}");
+        // Guessing among the 20 tokens has a perplexity of 20.
+        let perplexity = summary["test"]["perplexity"].as_f64().unwrap();
+        assert!(perplexity < 20.0, "{name}: {perplexity}");
+    }
+    assert_eq!(found, 11);
+}
+
 /// Trains a small language model of characters into `run`.
 fn train_letters(folder: &Path, more: &str) -> serde_json::Value {
     write(folder, "abc.txt", &"abcabcabc\n".repeat(300));
