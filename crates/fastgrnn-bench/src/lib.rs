@@ -26,7 +26,7 @@ pub use error::BenchError;
 pub use infer::{INFER_SHAPES, InferOptions, InferReport, InferRow, InferShape, infer};
 pub use options::BenchOptions;
 pub use report::{BenchReport, LinearInT, RankName, Row, TorchTime};
-pub use shape::{SHAPES, Shape, Task, flops};
+pub use shape::{SHAPES, Shape, ShapeKind, flops};
 pub use variant::{Mode, Softmax, Variant, Weights};
 
 use fastgrnn_core::cells::CellKind;
@@ -111,7 +111,7 @@ impl<'a> ShapeBench<'a> {
             // Half of the time is for measuring, whatever compiling takes.
             let start = Instant::now();
             let compiled_by = start + deadline.saturating_duration_since(start) / 2;
-            for variant in Variant::all(shape.task) {
+            for variant in Variant::all(shape.kind) {
                 match bench.prepare_torch(variant, compiled_by, progress) {
                     Ok(process) => torch.push(Runner::Torch(variant, process)),
                     Err(error) => progress(&format!("{}: without {}: {error}", shape.name, variant.id())),
@@ -197,7 +197,7 @@ impl<'a> ShapeBench<'a> {
     /// PyTorch's times for a cell at a rank, if PyTorch was measured.
     fn torch_times(&self, cell: CellKind, low_rank: bool) -> Option<Vec<TorchTime>> {
         self.python?;
-        let alike = Variant::all(self.shape.task)
+        let alike = Variant::all(self.shape.kind)
             .into_iter()
             .filter(|v| v.cell == cell && v.weights.is_low_rank() == low_rank);
         let ms = |variant: Variant| {
@@ -279,7 +279,7 @@ mod tests {
             rank_u: 3,
             classes: 3,
             batch: 5,
-            task: Task::Classify,
+            kind: ShapeKind::Classifier,
         };
         let words = Shape {
             name: "words",
@@ -287,7 +287,7 @@ mod tests {
             rank_w: 2,
             classes: 600,
             batch: 3,
-            task: Task::Language,
+            kind: ShapeKind::LanguageModel,
             ..shape
         };
         let options = BenchOptions {

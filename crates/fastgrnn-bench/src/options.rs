@@ -1,6 +1,6 @@
 //! What the benchmark measures.
 
-use super::shape::{SHAPES, Shape, Task};
+use super::shape::{SHAPES, Shape, ShapeKind};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ impl Default for BenchOptions {
             against_torch: false,
             python: None,
             threads: 2,
-            shapes: SHAPES.into_iter().filter(|shape| shape.task == Task::Classify).collect(),
+            shapes: SHAPES.into_iter().filter(|shape| shape.kind == ShapeKind::Classifier).collect(),
             block: Duration::from_millis(500),
             blocks: 12,
             budget: Duration::from_secs(60 * 60),

@@ -1,7 +1,7 @@
 //! Our side of the comparison: a network, a random batch, and training steps on it.
 
 use super::BenchError;
-use super::shape::{Shape, Task};
+use super::shape::{Shape, ShapeKind};
 use fastgrnn::train::{Optim, Optimizer};
 use fastgrnn_core::batch::{Batch, Targets};
 use fastgrnn_core::cells::{CellKind, Start};
@@ -67,15 +67,15 @@ impl Ours {
 
 fn random_batch(shape: &Shape) -> Batch {
     let mut rng = Rng::new(0);
-    let (mut batch, rows) = match shape.task {
-        Task::Classify => (Batch::new(shape.input), shape.batch),
-        Task::Language => (Batch::of_tokens(), shape.batch * shape.steps),
+    let (mut batch, rows) = match shape.kind {
+        ShapeKind::Classifier => (Batch::new(shape.input), shape.batch),
+        ShapeKind::LanguageModel => (Batch::of_tokens(), shape.batch * shape.steps),
     };
     let classes = |n: usize, rng: &mut Rng| (0..n).map(|_| rng.below(shape.classes) as u32).collect();
     for _ in 0..shape.batch {
-        match shape.task {
-            Task::Classify => batch.push_zeros(shape.steps).fill_with(|| rng.normal() as f32),
-            Task::Language => {
+        match shape.kind {
+            ShapeKind::Classifier => batch.push_zeros(shape.steps).fill_with(|| rng.normal() as f32),
+            ShapeKind::LanguageModel => {
                 let words: Vec<u32> = classes(shape.steps, &mut rng);
                 batch.push_tokens(&words);
             }

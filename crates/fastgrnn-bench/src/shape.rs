@@ -22,17 +22,17 @@ pub struct Shape {
     pub classes: usize,
     /// Sequences in a batch.
     pub batch: usize,
-    /// What is read, and what is asked for.
-    pub task: Task,
+    /// What a network of this shape does.
+    pub kind: ShapeKind,
 }
 
 /// What a network of a shape does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Task {
+pub enum ShapeKind {
     /// Reads numbers and names the class at the end.
-    Classify,
+    Classifier,
     /// Reads words and says the next one at every step; its vectors of words are the weights of its head.
-    Language,
+    LanguageModel,
 }
 
 /// A shape of a classifier, with the paper's batches of 100.
@@ -44,7 +44,7 @@ const fn classifier(
     (rank_w, rank_u): (usize, usize),
     classes: usize,
 ) -> Shape {
-    Shape { name, steps, input, hidden, rank_w, rank_u, classes, batch: 100, task: Task::Classify }
+    Shape { name, steps, input, hidden, rank_w, rank_u, classes, batch: 100, kind: ShapeKind::Classifier }
 }
 
 /// The shapes that `fastgrnn bench train` knows. It measures the classifiers if none is named.
@@ -62,7 +62,7 @@ pub const SHAPES: [Shape; 5] = [
         rank_u: 64,
         classes: 10_000,
         batch: 20,
-        task: Task::Language,
+        kind: ShapeKind::LanguageModel,
     },
 ];
 
@@ -77,9 +77,9 @@ impl Shape {
         let ranks = if low_rank { (Some(self.rank_w), Some(self.rank_u)) } else { (None, None) };
         let cell = Cell::new(kind, self.input, self.hidden).with_ranks(ranks.0, ranks.1);
         let network = Network::new(vec![cell], self.classes);
-        match self.task {
-            Task::Classify => network,
-            Task::Language => Network {
+        match self.kind {
+            ShapeKind::Classifier => network,
+            ShapeKind::LanguageModel => Network {
                 embedding: Some(Embedding { vocabulary: self.classes, tied: true }),
                 readout: Readout::Every,
                 ..network

@@ -1,7 +1,7 @@
 //! PyTorch's side of the comparison: a child process that trains on request.
 
 use super::BenchError;
-use super::shape::{Shape, Task};
+use super::shape::{Shape, ShapeKind};
 use super::variant::{Variant, Weights};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -86,7 +86,7 @@ impl Torch {
                 "merged": variant.weights == Weights::Merged, "t": shape.steps, "d": shape.input, "h": shape.hidden,
                 "rank_w": rank(shape.rank_w), "rank_u": rank(shape.rank_u),
                 "classes": shape.classes, "batch": shape.batch,
-                "language": shape.task == Task::Language, "softmax": variant.softmax.name(),
+                "language": shape.kind == ShapeKind::LanguageModel, "softmax": variant.softmax.name(),
             }),
             patience,
         )

@@ -1,6 +1,6 @@
 //! The ways in which PyTorch can train the cells that are compared.
 
-use super::shape::Task;
+use super::shape::ShapeKind;
 use fastgrnn_core::cells::CellKind;
 use serde::Serialize;
 
@@ -102,8 +102,8 @@ pub struct Variant {
 }
 
 impl Variant {
-    /// Every variant for a task. The compiled ones come last, because they may not be ready in time.
-    pub(super) fn all(task: Task) -> Vec<Self> {
+    /// Every variant for a kind of shape. The compiled ones come last, because they may not be ready in time.
+    pub(super) fn all(kind: ShapeKind) -> Vec<Self> {
         const HELD: [(CellKind, Weights); 5] = [
             (CellKind::FastGrnn, Weights::Factored),
             (CellKind::FastGrnn, Weights::Merged),
@@ -111,15 +111,15 @@ impl Variant {
             (CellKind::Gru, Weights::Full),
             (CellKind::Lstm, Weights::Full),
         ];
-        let softmax: &[Softmax] = match task {
-            Task::Classify => &[Softmax::Plain],
-            Task::Language => &[Softmax::Plain, Softmax::Chunked, Softmax::Compiled],
+        let softmax: &[Softmax] = match kind {
+            ShapeKind::Classifier => &[Softmax::Plain],
+            ShapeKind::LanguageModel => &[Softmax::Plain, Softmax::Chunked, Softmax::Compiled],
         };
         let of = |(mode, softmax)| {
             HELD.into_iter().map(move |(cell, weights)| Self { cell, mode, weights, softmax })
         };
         let ways = Mode::ALL.into_iter().flat_map(|mode| softmax.iter().map(move |&softmax| (mode, softmax)));
-        let mut all: Vec<Self> = ways.flat_map(of).filter(|v| v.is_offered(task)).collect();
+        let mut all: Vec<Self> = ways.flat_map(of).filter(|v| v.is_offered(kind)).collect();
         all.sort_by_key(Self::is_compiled);
         all
     }
@@ -134,8 +134,8 @@ impl Variant {
     ///
     /// The softmax is most of the work of a language model. So it is measured in all three ways with the
     /// fastest loops over time only, and what is compiled as a whole has its softmax compiled, too.
-    fn is_offered(&self, task: Task) -> bool {
-        if task == Task::Language {
+    fn is_offered(&self, kind: ShapeKind) -> bool {
+        if kind == ShapeKind::LanguageModel {
             let is_held = self.weights != Weights::Factored;
             return is_held
                 && match self.mode {
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn every_cell_has_the_modes_that_torch_offers_for_it() {
-        let all = Variant::all(Task::Classify);
+        let all = Variant::all(ShapeKind::Classifier);
         let count = |cell, mode| all.iter().filter(|v| v.cell == cell && v.mode == mode).count();
         assert_eq!(Mode::ALL.map(|mode| count(CellKind::FastGrnn, mode)), [0, 3, 3, 3, 2]);
         for cell in [CellKind::Gru, CellKind::Lstm] {
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn a_language_model_has_three_kinds_of_softmax_for_every_cell() {
-        let all = Variant::all(Task::Language);
+        let all = Variant::all(ShapeKind::LanguageModel);
         for cell in [CellKind::FastGrnn, CellKind::Gru, CellKind::Lstm] {
             for softmax in [Softmax::Plain, Softmax::Chunked, Softmax::Compiled] {
                 let found = all.iter().any(|v| v.cell == cell && v.softmax == softmax);

@@ -4,6 +4,7 @@
 //! rows still running at a step are the first ones: nothing is computed for a sequence that has
 //! ended, and no padding exists that could leak.
 
+use super::add;
 use super::diagonal::{DiagonalBackward, DiagonalForward, Diagonals};
 use super::plan::{Evaluation, LayerPlan, Matrix, W_BLOCKS};
 use super::weights::LayerWeights;
@@ -488,8 +489,4 @@ impl<S: Simd> Layer<'_, S> {
             }
         });
     }
-}
-
-fn add(to: &mut [f32], from: &[f32]) {
-    to.iter_mut().zip(from).for_each(|(a, b)| *a += b);
 }

@@ -30,7 +30,7 @@ const MAX_FILE: u64 = 1 << 30;
 
 #[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum TaskKind {
+enum StoredTask {
     Classes,
     Sets,
     Values,
@@ -54,7 +54,7 @@ struct Metadata {
     _digest: Option<String>,
     format: u64,
     network: Network,
-    task: TaskKind,
+    task: StoredTask,
     labels: Vec<String>,
     loss: Loss,
     normalize: Normalize,
@@ -116,10 +116,10 @@ impl Metadata {
             detector,
             network: model.network.clone(),
             task: match model.task {
-                Task::Classes { .. } => TaskKind::Classes,
-                Task::Sets { .. } => TaskKind::Sets,
-                Task::Values { .. } => TaskKind::Values,
-                Task::NextToken => TaskKind::NextToken,
+                Task::Classes { .. } => StoredTask::Classes,
+                Task::Sets { .. } => StoredTask::Sets,
+                Task::Values { .. } => StoredTask::Values,
+                Task::NextToken => StoredTask::NextToken,
             },
             labels: model.labels().to_vec(),
             loss: model.loss,
@@ -172,7 +172,7 @@ impl Metadata {
                 return Err(metadata_error(format!("format {format} with the scales of an integer model")));
             }
         }
-        if (self.task == TaskKind::Sets || self.network.readout.is_pooled()) && self.integer.is_some() {
+        if (self.task == StoredTask::Sets || self.network.readout.is_pooled()) && self.integer.is_some() {
             return Err(metadata_error("the scales of an integer model for one that has no integer form"));
         }
         if self.detector.is_some() && self.integer.is_none() {
@@ -189,7 +189,7 @@ impl Metadata {
             return Err(metadata_error(format!("a size of {size}")));
         }
         net.check()?;
-        if (net.readout == Readout::Every) != (self.task == TaskKind::NextToken) {
+        if (net.readout == Readout::Every) != (self.task == StoredTask::NextToken) {
             return Err(metadata_error("a readout of every state, which only a language model has"));
         }
         let known = self.text.as_ref().map(|text| text.vocabulary.len());
@@ -202,34 +202,34 @@ impl Metadata {
             )));
         }
         let outputs = match (self.task, self.loss) {
-            (TaskKind::NextToken, Loss::SoftmaxCrossEntropy) => vocabulary.unwrap_or(0),
-            (TaskKind::NextToken, _) => {
+            (StoredTask::NextToken, Loss::SoftmaxCrossEntropy) => vocabulary.unwrap_or(0),
+            (StoredTask::NextToken, _) => {
                 return Err(metadata_error("a language model with another loss than softmax-cross-entropy"));
             }
-            (TaskKind::Classes, Loss::SquaredError) => {
+            (StoredTask::Classes, Loss::SquaredError) => {
                 return Err(metadata_error("a squared error of classes"));
             }
-            (TaskKind::Classes, Loss::BinaryCrossEntropy) if self.labels.len() == 2 => 1,
-            (TaskKind::Classes, _) => self.labels.len(),
-            (TaskKind::Sets, Loss::BinaryCrossEntropy) => self.labels.len(),
-            (TaskKind::Sets, _) => {
+            (StoredTask::Classes, Loss::BinaryCrossEntropy) if self.labels.len() == 2 => 1,
+            (StoredTask::Classes, _) => self.labels.len(),
+            (StoredTask::Sets, Loss::BinaryCrossEntropy) => self.labels.len(),
+            (StoredTask::Sets, _) => {
                 return Err(metadata_error("sets of labels with another loss than binary-cross-entropy"));
             }
-            (TaskKind::Values, _) => net.outputs,
+            (StoredTask::Values, _) => net.outputs,
         };
         if outputs != net.outputs {
             let labels = self.labels.len();
             return Err(metadata_error(format!("{} outputs for {labels} labels", net.outputs)));
         }
-        if self.task == TaskKind::Classes && self.labels.len() < 2 {
+        if self.task == StoredTask::Classes && self.labels.len() < 2 {
             return Err(metadata_error("a classifier of fewer than two classes"));
         }
         match (self.task, self.threshold) {
-            (TaskKind::Sets, Some(threshold)) if (0.0..=1.0).contains(&threshold) => {}
-            (TaskKind::Sets, Some(threshold)) => {
+            (StoredTask::Sets, Some(threshold)) if (0.0..=1.0).contains(&threshold) => {}
+            (StoredTask::Sets, Some(threshold)) => {
                 return Err(metadata_error(format!("a threshold of {threshold}")));
             }
-            (TaskKind::Sets, None) => return Err(metadata_error("sets of labels without a threshold")),
+            (StoredTask::Sets, None) => return Err(metadata_error("sets of labels without a threshold")),
             (_, None) => {}
             (_, Some(_)) => return Err(metadata_error("a threshold without sets of labels")),
         }
@@ -253,7 +253,7 @@ impl Metadata {
         if self.normalize != Normalize::None {
             others.extend([(NORMALIZER_MEAN, normalized), (NORMALIZER_SCALE, normalized)]);
         }
-        if self.task == TaskKind::Values {
+        if self.task == StoredTask::Values {
             others.extend([(TARGET_MEAN, self.network.outputs), (TARGET_SCALE, self.network.outputs)]);
         }
         if self.initial_state == InitialKind::Given {
@@ -409,12 +409,12 @@ impl<'a> Opened<'a> {
         let model = Model {
             params,
             task: match metadata.task {
-                TaskKind::Classes => Task::Classes { labels: metadata.labels },
-                TaskKind::Sets => {
+                StoredTask::Classes => Task::Classes { labels: metadata.labels },
+                StoredTask::Sets => {
                     Task::Sets { labels: metadata.labels, threshold: metadata.threshold.unwrap_or(0.5) }
                 }
-                TaskKind::Values => Task::Values { mean: other(TARGET_MEAN), scale: other(TARGET_SCALE) },
-                TaskKind::NextToken => Task::NextToken,
+                StoredTask::Values => Task::Values { mean: other(TARGET_MEAN), scale: other(TARGET_SCALE) },
+                StoredTask::NextToken => Task::NextToken,
             },
             loss: metadata.loss,
             normalizer: Normalizer {
