@@ -44,7 +44,7 @@ pub use lines::{Chart, Line, Scale, palette};
 pub use predicted_plot::PredictedPlot;
 pub use run::{Curve, PREDICTED_FILES, Plot, Point, RunReport, SeedRow, TensorRow};
 pub use scatter::{Dot, Scatter, Series};
-pub use section::{SequenceCard, SequenceSection, TableSection};
+pub use section::{SequenceCard, SequenceSection, SequenceView, TableSection};
 pub use sequence_plot::{SequencePlot, ShownFeatures};
 
 #[cfg(test)]

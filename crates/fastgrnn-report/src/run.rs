@@ -47,6 +47,10 @@ pub struct SeedRow {
     pub val_loss: Option<f64>,
     /// Test accuracy.
     pub test_accuracy: Option<f64>,
+    /// Perplexity of the validation part, of a language model.
+    pub val_perplexity: Option<f64>,
+    /// Perplexity of the test set, of a language model.
+    pub test_perplexity: Option<f64>,
     /// Micro F1 on the validation part, of several labels.
     pub val_micro_f1: Option<f64>,
     /// Micro F1 on the test set, of several labels.

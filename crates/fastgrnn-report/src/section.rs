@@ -29,15 +29,24 @@ impl TableSection {
     }
 }
 
-/// A sequence with its picture and what there is to say about it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+/// What a sequence looks like.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum SequenceView {
+    /// Numbers, as a picture.
+    Plot(SequencePlot),
+    /// Words; a long text is cut.
+    Text(String),
+}
+
+/// A sequence and what there is to say about it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SequenceCard {
     /// What the data calls it.
     pub id: String,
     /// Labels and values, such as `true` and `walking`.
     pub facts: Vec<(String, String)>,
-    /// Its picture.
-    pub plot: SequencePlot,
+    /// The sequence itself.
+    pub view: SequenceView,
 }
 
 /// Sequences under a heading.
@@ -53,6 +62,8 @@ pub struct SequenceSection {
 
 /// Characters of an id that are shown; a path may be longer.
 const LONGEST_ID: usize = 60;
+/// Characters of a text that are shown.
+const LONGEST_TEXT: usize = 400;
 
 impl SequenceSection {
     pub(super) fn write(&self, out: &mut String, shown: &ShownFeatures) {
@@ -61,7 +72,9 @@ impl SequenceSection {
             let _ = writeln!(out, "<p>{}</p>", escape(&self.text));
         }
         if !self.cards.is_empty() {
-            out.push_str(&shown.legend());
+            if self.cards.iter().any(|card| matches!(card.view, SequenceView::Plot(_))) {
+                out.push_str(&shown.legend());
+            }
             out.push_str("<ol class=\"sequences\">\n");
             self.cards.iter().for_each(|card| card.write(out));
             out.push_str("</ol>\n");
@@ -72,9 +85,14 @@ impl SequenceSection {
 
 impl SequenceCard {
     fn write(&self, out: &mut String) {
-        let svg = self.plot.svg(&format!("Features of {}", self.id));
+        let view = match &self.view {
+            SequenceView::Plot(plot) => plot.svg(&format!("Features of {}", self.id)),
+            SequenceView::Text(text) => {
+                format!("<p class=\"text\">{}</p>", escape(&shorten(text, LONGEST_TEXT)))
+            }
+        };
         let (id, full) = (escape(&shorten(&self.id, LONGEST_ID)), escape(&self.id));
-        let _ = write!(out, "<li><p class=\"id\" title=\"{full}\">{id}</p>{svg}<dl>");
+        let _ = write!(out, "<li><p class=\"id\" title=\"{full}\">{id}</p>{view}<dl>");
         for (label, value) in &self.facts {
             let _ = write!(out, "<div><dt>{}</dt><dd>{}</dd></div>", escape(label), escape(value));
         }

@@ -68,7 +68,7 @@ fn mistakes(n: usize, features: usize, steps: usize) -> SequenceSection {
         SequenceCard {
             id: format!("<recording> {i}"),
             facts: vec![("true".into(), "still & quiet".into()), ("probability".into(), "97.00 %".into())],
-            plot: shown.plot(&noise.collect::<Vec<_>>()),
+            view: SequenceView::Plot(shown.plot(&noise.collect::<Vec<_>>())),
         }
     };
     SequenceSection {
@@ -94,6 +94,21 @@ fn assert_well_formed(markup: &str) {
         }
     }
     assert!(open.is_empty(), "left open: {open:?}");
+}
+
+#[test]
+fn texts_are_shown_as_they_are_and_long_ones_are_cut() {
+    let card = |id: &str, text: String| SequenceCard {
+        id: id.into(),
+        facts: Vec::new(),
+        view: SequenceView::Text(text),
+    };
+    let cards = vec![card("a", "good <b> & cheap".into()), card("b", "word ".repeat(1_000))];
+    let section = SequenceSection { title: "Worst mistakes".into(), text: String::new(), cards };
+    let page = RunReport { mistakes: Some(section), ..RunReport::default() }.html();
+    assert_well_formed(&page);
+    assert!(page.contains("<p class=\"text\">good &lt;b&gt; &amp; cheap</p>"), "{page}");
+    assert!(!page.contains("picture") && page.matches("word").count() < 200);
 }
 
 #[test]

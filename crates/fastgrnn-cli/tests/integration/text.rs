@@ -39,7 +39,7 @@ fn a_language_model_is_trained_evaluated_and_described() {
     assert!(text(folder.path(), &["info", model]).contains("tokens (7 of them)"));
     fails(folder.path(), &["predict", model, "other.txt"], 1, &["`eval`"]);
     let report = std::fs::read_to_string(folder.path().join("run/report.html")).unwrap();
-    assert!(report.contains("perplexity") && report.contains("a vocabulary of 7"));
+    assert!(report.contains("<th scope=\"col\">test perplexity</th>") && report.contains("a vocabulary of 7"));
 }
 
 /// The recipes for Penn Treebank, on a text of a page, for an epoch.
@@ -183,6 +183,8 @@ fn texts_are_classified_and_a_sentence_is_an_argument() {
                  --hidden 8 --epochs 40 --lr 0.02 --out run";
     let summary = json(folder.path(), &train.split_whitespace().collect::<Vec<_>>());
     assert_eq!((&summary["test"]["accuracy"], &summary["test"]["n"]), (&1.0.into(), &20.into()));
+    let report = std::fs::read_to_string(folder.path().join("run/report.html")).unwrap();
+    assert!(report.contains("An example of each class") && report.contains("<p class=\"text\">the stay was"));
     let model = "run/model.safetensors";
     assert!(text(folder.path(), &["predict", model, "What an awful stay!"]).contains("bad"));
     let found = json(folder.path(), &["predict", model, "Lovely."]);

@@ -270,6 +270,8 @@ fn seed_row(record: &SeedRecord, best_seed: u64) -> SeedRow {
         val_accuracy: val.and_then(|s| s.accuracy),
         val_loss: val.map(|s| s.loss),
         test_accuracy: test.and_then(|s| s.accuracy),
+        val_perplexity: val.and_then(|s| s.perplexity),
+        test_perplexity: test.and_then(|s| s.perplexity),
         val_micro_f1: val.and_then(|s| s.sets.as_ref()).and_then(|s| s.micro_f1),
         test_micro_f1: test.and_then(|s| s.sets.as_ref()).and_then(|s| s.micro_f1),
         test_f1: test.and_then(|s| s.f1_macro),

@@ -3,7 +3,7 @@
 use crate::train::{JudgedPart, Mistake, SequenceResults};
 use fastgrnn_core::format::{count, fraction, number, quantity};
 use fastgrnn_data::data::{Dataset, Examples, Labels};
-use fastgrnn_report::{PredictedPlot, SequenceCard, SequenceSection, ShownFeatures};
+use fastgrnn_report::{PredictedPlot, SequenceCard, SequenceSection, SequenceView, ShownFeatures};
 
 /// Classes of which an example is shown.
 const MOST_EXAMPLES: usize = 8;
@@ -25,26 +25,27 @@ struct Picked<'a> {
 
 /// The worst mistakes of the seed that is delivered, and examples from `data`.
 pub(super) fn sequence_pages(data: &Dataset, results: Option<&SequenceResults>, seed: u64) -> SequencePages {
-    // Texts have no curves.
-    if data.text.is_some() {
-        return SequencePages { mistakes: None, examples: None, shown: ShownFeatures::choose(&[], &[]) };
-    }
     let examples = pick_examples(&data.train);
-    // Of several labels, single mistakes are not kept.
-    let results = results.filter(|_| !matches!(data.train.y, Labels::Sets { .. }));
+    // Of several labels, single mistakes are not kept; a language model reads one long text.
+    let results = results.filter(|_| !matches!(data.train.y, Labels::Sets { .. } | Labels::Next));
     let judged = results.and_then(|results| Some((results, judged_examples(data, results.part)?)));
     let mistakes = judged.map_or(Vec::new(), |(results, part)| pick_mistakes(part, results));
-    let drawn: Vec<&[f32]> = mistakes.iter().chain(&examples).map(|p| p.examples.x.get(p.index)).collect();
     let names = feature_names(data);
     let is_picture = names.len() > 1 && (data.audio.is_some() || data.image.is_some());
-    let shown =
-        if is_picture { ShownFeatures::as_strip(&names) } else { ShownFeatures::choose(&names, &drawn) };
+    let shown = if is_picture {
+        ShownFeatures::as_strip(&names)
+    } else if data.text.is_some() {
+        ShownFeatures::default()
+    } else {
+        let all = mistakes.iter().chain(&examples);
+        ShownFeatures::choose(&names, &all.map(|p| p.examples.x.get(p.index)).collect::<Vec<_>>())
+    };
+    let view = |p: &Picked| match &data.text {
+        Some(text) => SequenceView::Text(text.decode(p.examples.x.tokens(p.index))),
+        None => SequenceView::Plot(shown.plot(p.examples.x.get(p.index))),
+    };
     let cards = |picked: Vec<Picked>| -> Vec<SequenceCard> {
-        let card = |p: Picked| SequenceCard {
-            id: p.examples.id(p.index),
-            facts: p.facts,
-            plot: shown.plot(p.examples.x.get(p.index)),
-        };
+        let card = |p: Picked| SequenceCard { id: p.examples.id(p.index), view: view(&p), facts: p.facts };
         picked.into_iter().map(card).collect()
     };
     let mistakes = judged.map(|(results, part)| SequenceSection {
