@@ -36,6 +36,7 @@ fn read(path: &Path, request: &Request) -> Result<Found, DataError> {
     let name = tree.files[index].name.clone();
     let columns = TableColumns { text: "text".into(), label: Some("stars".into()) };
     let mut train = read_table(&name, &tree.read(index)?, &columns, request)?;
+    train.number();
     let test = train.split_off(TEST_SHARE, SEED);
     Ok(Found::new(to_parts(Some(train), None, Some(test), request)?, Vec::new()))
 }

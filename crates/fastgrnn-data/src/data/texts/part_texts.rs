@@ -74,6 +74,11 @@ impl Texts {
         Ok(())
     }
 
+    /// Calls each text by its number in the file, from 1, in whichever part it will be.
+    pub(crate) fn number(&mut self) {
+        self.ids = Some((1..=self.texts.len()).map(|number| number.to_string()).collect());
+    }
+
     /// Takes out about a `share` of the texts of each class, or of all texts with sets of labels, which the
     /// seed decides.
     pub(crate) fn split_off(&mut self, share: f64, seed: u64) -> Self {
@@ -86,10 +91,10 @@ impl Texts {
             of_label.entry(label).or_default().push(i);
         }
         let mut is_taken = vec![false; self.texts.len()];
-        for (number, members) in of_label.into_values().enumerate() {
-            let mut order = members;
+        let sizes: Vec<usize> = of_label.values().map(Vec::len).collect();
+        let counts = proportional_counts(&sizes, share);
+        for (number, (mut order, count)) in of_label.into_values().zip(counts).enumerate() {
             Rng::keyed(seed, &[stream::TEST_SPLIT, number as u64]).shuffle(&mut order);
-            let count = (order.len() as f64 * share).round() as usize;
             order[..count].iter().for_each(|&i| is_taken[i] = true);
         }
         let mut taken = Self::new(&self.file);
@@ -213,5 +218,31 @@ fn label(file: &str, place: &str, label: &str) -> Result<String, DataError> {
             problem: "the text has no label; give it one, or leave it out".into(),
         }),
         label => Ok(label.to_string()),
+    }
+}
+
+/// `share` of all, of which each of the groups with these sizes has its part: rounded down, and one more for
+/// those that lose most by it.
+fn proportional_counts(sizes: &[usize], share: f64) -> Vec<usize> {
+    let exact: Vec<f64> = sizes.iter().map(|&n| n as f64 * share).collect();
+    let mut counts: Vec<usize> = exact.iter().zip(sizes).map(|(e, &n)| (*e as usize).min(n)).collect();
+    let wanted = (sizes.iter().sum::<usize>() as f64 * share).round() as usize;
+    let mut order: Vec<usize> = (0..sizes.len()).filter(|&i| counts[i] < sizes[i]).collect();
+    order.sort_by(|&a, &b| (exact[b] - counts[b] as f64).total_cmp(&(exact[a] - counts[a] as f64)));
+    let missing = wanted.saturating_sub(counts.iter().sum());
+    order.into_iter().take(missing).for_each(|i| counts[i] += 1);
+    counts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_have_their_parts_and_together_the_share_of_all() {
+        assert_eq!(proportional_counts(&[749, 927, 1_461, 3_526, 3_337], 0.2), [150, 185, 292, 705, 668]);
+        assert_eq!(proportional_counts(&[3, 3, 3], 0.5), [2, 2, 1]);
+        assert_eq!(proportional_counts(&[1, 1], 0.999), [1, 1]);
+        assert_eq!(proportional_counts(&[], 0.2), [0usize; 0]);
     }
 }
