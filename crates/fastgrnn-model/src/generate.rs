@@ -109,6 +109,7 @@ impl AnyModel {
         match (&model.task, &model.text) {
             (Task::NextToken, Some(text)) => Ok(text),
             (Task::Values { .. }, _) => Err(GenerateError::Task { predicts: "numbers" }),
+            (Task::Sets { .. }, _) => Err(GenerateError::Task { predicts: "sets of labels" }),
             _ => Err(GenerateError::Task { predicts: "classes" }),
         }
     }

@@ -3,6 +3,7 @@
 use crate::args::EvalArgs;
 use crate::confusion::confusion;
 use crate::console::{Console, width};
+use crate::misuse::misuse;
 use crate::report::write_whole;
 use crate::saturation::{Saturated, saturation_text};
 use crate::scores::score_text;
@@ -31,6 +32,11 @@ struct EvalOutput<'a> {
 /// Measures a model on one part of a data set.
 pub fn run(args: EvalArgs, console: Console) -> anyhow::Result<()> {
     let model = model::with_engine(model::load(&args.model)?, args.engine, &args.model)?;
+    if args.predictions.is_some() && model.float().task == Task::NextToken {
+        return Err(misuse(
+            "--predictions is for classes, labels and numbers; a language model predicts every token of a text",
+        ));
+    }
     let data = dataset::load(model.float(), &args.source.dataset, args.source.test, args.data, console)?;
     let (split, part) = dataset::part(model.float(), data, args.source.split, console)?;
     let (evaluation, predictions, saturations) = model

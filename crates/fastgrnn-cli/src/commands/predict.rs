@@ -17,7 +17,10 @@ pub fn run(args: PredictArgs, console: Console) -> anyhow::Result<()> {
     let request =
         Request { watch: progress::reading(&console), ..model.float().request(&source, None, args.data) };
     let input = match model.float().text.is_some() && !args.file.exists() && !looks_like_a_file(&source) {
-        true => data::text_input(&source, &request),
+        true => {
+            console.note(&format!("there is no file '{source}'; it is read as a text"));
+            data::text_input(&source, &request)
+        }
         false => {
             data::load_unlabelled(&args.file, &request).with_context(|| format!("cannot read {source}"))?
         }
@@ -83,11 +86,14 @@ fn id_text(input: &Unlabelled, i: usize) -> String {
     input.ids.get(i).filter(|id| **id != index).map_or(String::new(), |id| format!("\t{id}"))
 }
 
-/// Whether an argument is meant as a file: a word with an ending, as in `reviews.csv`.
+/// Endings of files that hold data.
+const ENDINGS: [&str; 12] =
+    ["csv", "tsv", "txt", "json", "jsonl", "ndjson", "npy", "npz", "gz", "xz", "zip", "tar"];
+
+/// Whether an argument is meant as a file: it ends as in `texts.csv`.
 fn looks_like_a_file(argument: &str) -> bool {
     let ending = argument.rsplit_once('.').map_or("", |(_, ending)| ending);
-    let is_ending = (1..=6).contains(&ending.len()) && ending.chars().all(char::is_alphanumeric);
-    is_ending && !argument.contains(char::is_whitespace)
+    ENDINGS.iter().any(|known| ending.eq_ignore_ascii_case(known))
 }
 
 fn row(model: &Model, input: &Unlabelled, predictions: &Predictions, i: usize) -> Value {

@@ -39,7 +39,9 @@ fn a_language_model_is_trained_evaluated_and_described() {
     assert!(text(folder.path(), &["info", model]).contains("tokens (7 of them)"));
     fails(folder.path(), &["predict", model, "other.txt"], 1, &["`eval`"]);
     let report = std::fs::read_to_string(folder.path().join("run/report.html")).unwrap();
-    assert!(report.contains("<th scope=\"col\">test perplexity</th>") && report.contains("a vocabulary of 7"));
+    assert!(
+        report.contains("<th scope=\"col\">test perplexity</th>") && report.contains("a vocabulary of 7")
+    );
 }
 
 /// The recipes for Penn Treebank, on a text of a page, for an epoch.

@@ -116,8 +116,10 @@ pub fn load_unlabelled(path: &Path, request: &Request) -> Result<Unlabelled, Dat
     }
     refuse_pipes(path)?;
     let mut parts = read_at(path, request, Purpose::Unlabelled)?;
-    if let (Some(train), Some(validation)) = (&mut parts.train, parts.validation.take()) {
-        train.append(validation)?;
+    match (&mut parts.train, parts.validation.take()) {
+        (Some(train), Some(validation)) => train.append(validation)?,
+        (None, validation) => parts.train = validation,
+        _ => {}
     }
     let number = |part: &mut Part, prefix: &str| {
         let count = part.x.len();
@@ -167,6 +169,10 @@ fn compare_features(part: &Part, request: &Request) -> Result<Option<String>, Da
 /// Joins parts and the test set that the request names apart.
 fn finish(name: String, parts: Parts, request: &Request) -> Result<Dataset, DataError> {
     let mut parts = parts.with_validation_joined()?;
+    // A model can be evaluated on a validation part alone.
+    if parts.train.is_none() && request.expect.is_some() {
+        parts.train = parts.validation.take();
+    }
     let train = match (parts.train.take(), &parts.test) {
         (Some(train), _) => train.shaped(request)?,
         // A model can be evaluated on a test part alone.
@@ -176,7 +182,7 @@ fn finish(name: String, parts: Parts, request: &Request) -> Result<Dataset, Data
             none
         }
         _ => {
-            let hint = "there is a test part in it but no training part".into();
+            let hint = "there is no training part in it, only a part for validation or testing".into();
             return Err(DataError::NoLabels { file: name, hint });
         }
     };
@@ -188,7 +194,8 @@ fn finish(name: String, parts: Parts, request: &Request) -> Result<Dataset, Data
         refuse_pipes(path)?;
         let like = request_for_test_part(request, &train);
         let found = read_at(path, &like, Purpose::Part)?;
-        parts.test = found.test.or(found.train);
+        let found = found.test.or(found.train).or(found.validation);
+        parts.test = Some(found.ok_or_else(|| nothing(&file_name(path), &[]))?);
     }
     let test = parts.test.map(|test| test.shaped(request)).transpose()?;
     let mut notes: Vec<String> = note.into_iter().collect();
@@ -445,7 +452,7 @@ fn parts_by_name(
         let mut read = |found: &[usize]| -> Result<Option<Part>, DataError> {
             let Some(&file) = found.first() else { return Ok(None) };
             let found = single(tree, file, &like, labelled)?;
-            Ok(found.test.or(found.train))
+            Ok(found.test.or(found.train).or(found.validation))
         };
         let (validation, test) = (read(validation)?, read(test)?);
         parts.validation = validation.or(parts.validation);

@@ -35,6 +35,8 @@ pub struct Expect {
     pub mean: Vec<f32>,
     /// Deviation of each, likewise.
     pub spread: Vec<f32>,
+    /// Whether the data has the name of the data that the model was trained on, and is split as then.
+    pub is_training_data: bool,
 }
 
 /// Which column settings come from a model's training instead of from this request. A column that

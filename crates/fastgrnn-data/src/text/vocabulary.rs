@@ -41,10 +41,9 @@ impl Counts {
         let rank = |token: &str, count: u64| (!needed.contains(&token), std::cmp::Reverse(count));
         let mut all: Vec<(&str, u64)> =
             self.0.iter().map(|(token, &count)| (token.as_str(), count)).collect();
-        all.retain(|&(token, count)| count >= least || needed.contains(&token));
+        all.retain(|&(token, count)| token != UNKNOWN && (count >= least || needed.contains(&token)));
         all.sort_unstable_by(|a, b| rank(a.0, a.1).cmp(&rank(b.0, b.1)).then_with(|| a.0.cmp(b.0)));
         all.truncate(most);
-        all.retain(|(token, _)| *token != UNKNOWN);
         all.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
         let tokens = std::iter::once(UNKNOWN).chain(all.into_iter().map(|(token, _)| token));
         Vocabulary::of(tokens.map(String::from).collect())

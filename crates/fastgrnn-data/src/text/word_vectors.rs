@@ -24,6 +24,19 @@ pub enum WordVectorsError {
     /// It holds nothing.
     #[error("it holds no vectors; every line is a word and its numbers, separated by blanks")]
     Empty,
+    /// It is not as long as its first line says.
+    #[error("its first line says {expected} words, but there are {found}; the file is not complete")]
+    Incomplete {
+        /// Words that the first line says.
+        expected: u64,
+        /// Words of the file.
+        found: usize,
+    },
+    /// It is in word2vec's binary format.
+    #[error(
+        "it is in word2vec's binary format; save it as text (gensim: save_word2vec_format with binary=False)"
+    )]
+    Binary,
     /// A line does not end in as many numbers as the others have.
     #[error("line {line}: '{value}' is no number, but {width} numbers follow a word in this file")]
     Number {
@@ -71,6 +84,8 @@ pub struct WordVectors {
     pub rows: Vec<(u32, Vec<f32>)>,
     /// Words of the file.
     pub words: usize,
+    /// Words of the vocabulary that the file has more than once; the first vector counts.
+    pub repeated: usize,
 }
 
 impl WordVectors {
@@ -79,7 +94,8 @@ impl WordVectors {
         if reader.fill_buf()?.starts_with(&GZIP) {
             return Err(WordVectorsError::Packed);
         }
-        let mut vectors = Self { width: 0, rows: Vec::new(), words: 0 };
+        let mut vectors = Self { width: 0, rows: Vec::new(), words: 0, repeated: 0 };
+        let mut expected = None;
         let mut is_seen = vec![false; vocabulary.len()];
         let (mut bytes, mut line) = (Vec::new(), 0);
         loop {
@@ -91,15 +107,27 @@ impl WordVectors {
             if bytes.len() == MAX_LINE {
                 return Err(WordVectorsError::Long { line });
             }
+            if bytes.contains(&0) {
+                return Err(WordVectorsError::Binary);
+            }
             let text = String::from_utf8_lossy(&bytes);
-            let text = text.trim_end_matches(['\n', '\r', ' ', '\t']);
-            if text.is_empty() || (line == 1 && is_header(text)) {
+            let text = text.trim_start_matches('\u{feff}').trim_end_matches(['\n', '\r', ' ', '\t']);
+            if text.is_empty() {
+                continue;
+            }
+            if let Some((words, width)) = header(text).filter(|_| line == 1) {
+                (expected, vectors.width) = (Some(words), width);
                 continue;
             }
             if vectors.width == 0 {
                 vectors.width = fields(text).count() - 1;
             }
             vectors.add(line, text, vocabulary, &mut is_seen)?;
+        }
+        if let Some(expected) =
+            expected.filter(|&expected| vectors.words > 0 && expected != vectors.words as u64)
+        {
+            return Err(WordVectorsError::Incomplete { expected, found: vectors.words });
         }
         match (vectors.words, vectors.rows.is_empty()) {
             (0, _) => Err(WordVectorsError::Empty),
@@ -123,11 +151,17 @@ impl WordVectors {
         }
         let numbers: Vec<&str> = text.rsplitn(width + 1, [' ', '\t']).collect();
         let (word, numbers) = numbers.split_last().expect("a line has a field");
+        // A word may hold blanks, but a number before the numbers is one too many.
+        let is_longer = found > width + 1 && word.rsplit([' ', '\t']).next().is_some_and(is_number);
+        if is_longer {
+            return Err(WordVectorsError::Short { line, found, width });
+        }
         self.words += 1;
-        let Some(token) = vocabulary.get(word).filter(|&token| !is_seen[token as usize]) else {
+        let Some(token) = vocabulary.get(word) else { return Ok(()) };
+        if std::mem::replace(&mut is_seen[token as usize], true) {
+            self.repeated += 1;
             return Ok(());
-        };
-        is_seen[token as usize] = true;
+        }
         let number = |value: &&str| match value.parse::<f32>() {
             Ok(number) if number.is_finite() => Ok(number),
             _ => Err(WordVectorsError::Number { line, value: value.chars().take(40).collect(), width }),
@@ -142,9 +176,14 @@ fn fields(text: &str) -> impl Iterator<Item = &str> {
     text.split([' ', '\t'])
 }
 
-/// Whether a first line is word2vec's: two whole numbers and nothing else.
-fn is_header(text: &str) -> bool {
-    fields(text).count() == 2 && fields(text).all(|field| field.parse::<u64>().is_ok())
+fn is_number(text: &str) -> bool {
+    text.parse::<f32>().is_ok()
+}
+
+/// The words and the numbers of a vector, if a first line is word2vec's: two whole numbers and nothing else.
+fn header(text: &str) -> Option<(u64, usize)> {
+    let (words, width) = text.split_once([' ', '\t'])?;
+    Some((words.parse().ok()?, width.parse().ok()?))
 }
 
 #[cfg(test)]
@@ -169,7 +208,7 @@ mod tests {
         let vectors = read(lines).unwrap();
         let index = |word| vocabulary().get(word).unwrap();
         let rows = vec![(index("cat"), vec![1.0, 2.5, -0.3]), (index("new york"), vec![4.0, 5.0, 6.0])];
-        assert_eq!(vectors, WordVectors { width: 3, rows, words: 4 });
+        assert_eq!(vectors, WordVectors { width: 3, rows, words: 4, repeated: 1 });
         assert_eq!(read(&format!("4 3\n{lines}")).unwrap(), vectors);
         assert_eq!(read(&lines.replace(' ', "\t").replace("new\tyork", "new york")).unwrap(), vectors);
     }
@@ -189,10 +228,13 @@ mod tests {
             ("cat 1 2\ndog 1\n", "line 2 has 2 fields; a word and 2 numbers"),
             ("cat\n", "line 1 has 1 fields; a word and 1 numbers"),
             ("bird 1 2\n", "none of its 1 words is in the vocabulary of 4 tokens"),
-            ("\u{1f}\u{8b}", "it holds no vectors"),
+            ("cat 1 2\ndog 1 2 3\n", "line 2 has 4 fields; a word and 2 numbers"),
+            ("9 2\ncat 1 2\n", "its first line says 9 words, but there are 1"),
+            ("1 3\ncat 1 2\n", "line 2 has 3 fields; a word and 3 numbers"),
+            ("1 3\ncat \0\u{1}\n", "binary format"),
         ] {
             let error = read(text).map(|_| ()).unwrap_err().to_string();
-            assert!(error.contains(message) || text.starts_with('\u{1f}'), "{text:?}: {error}");
+            assert!(error.contains(message), "{text:?}: {error}");
         }
         let packed = WordVectors::read(&[0x1f, 0x8b, 8, 0][..], &vocabulary()).unwrap_err();
         assert!(packed.to_string().contains("gunzip"));

@@ -137,6 +137,8 @@ fn label_files_that_do_not_fit_are_refused_with_the_place() {
         ("trn_X_Y.txt", "3 4\n0:1\n\n4:1\n", "trn_X_Y.txt: line 4: '4' is no label from 0 to 3"),
         ("trn_X_Y.txt", "3 4\n0:1\n\nx:1\n", "'x' is no label"),
         ("trn_X_Y.txt", "3 4\n0:a\n\n1:1\n", "'a' is no number, in '0:a'"),
+        ("trn_X_Y.txt", "3 4\n0:nan\n\n1:1\n", "'nan' is neither 0 nor more, in '0:nan'"),
+        ("trn_X_Y.txt", "3 4\n0:-1\n\n1:1\n", "'-1' is neither 0 nor more"),
         ("trn_X_Y.txt", "3 4\n0:1\n", "it says 3 sequences, but there are 1"),
         ("trn_X_Y.txt", "1 4\n0:1\n1:1\n", "says 1 sequences, but there are more"),
         ("trn_X_Y.txt", "3 5\n0:1\n\n1:1\n", "says 5 labels, but Y.txt names 4"),

@@ -171,6 +171,7 @@ impl Model {
             classes: self.labels().to_vec(),
             mean,
             spread,
+            is_training_data: false,
         }
     }
 

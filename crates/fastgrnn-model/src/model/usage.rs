@@ -5,7 +5,8 @@ use crate::settings::VAL_SPLIT;
 use fastgrnn_core::choice;
 use fastgrnn_core::settings::{Choice, Group};
 use fastgrnn_data::data::{
-    DataError, DataRecipe, Dataset, Examples, Inherited, LabelKind, Labels, Request, SplitBy, TaskKind,
+    DataError, DataRecipe, Dataset, Examples, Expect, Inherited, LabelKind, Labels, Request, SplitBy,
+    TaskKind,
 };
 use std::path::{Path, PathBuf};
 
@@ -79,7 +80,8 @@ impl Model {
         let source = source.into();
         let name =
             Path::new(&source).file_name().map_or(source.as_str().into(), |name| name.to_string_lossy());
-        if name != self.dataset.as_str() {
+        let is_training_data = name == self.dataset.as_str();
+        if !is_training_data {
             // The test part was split off the training data; other data is used as it is.
             (trained.test_split, trained.test_split_by) = (None, None);
         }
@@ -102,7 +104,7 @@ impl Model {
             snr_low: augment.snr_low,
             snr_high: augment.snr_high,
             split_seed: self.recipe.preparation.split_seed.unwrap_or(0),
-            expect: Some(self.expects()),
+            expect: Some(Expect { is_training_data, ..self.expects() }),
             inherited,
             ..Request::new(source)
         }
@@ -174,13 +176,21 @@ fn join(train: Examples, test: Option<Examples>) -> Examples {
             Labels::Class { index, names }
         }
         (Labels::Sets { mut sets, names, unseen }, Labels::Sets { sets: more, unseen: of_test, .. }) => {
-            let shift = unseen.len() as u32;
-            let known = names.len() as u32;
+            // A label that no training data had may be in both parts.
+            let mut all = unseen;
+            let place = |name: &String| {
+                let found = all.iter().position(|other| other == name);
+                (names.len()
+                    + found.unwrap_or_else(|| {
+                        all.push(name.clone());
+                        all.len() - 1
+                    })) as u32
+            };
+            let moved: Vec<u32> = (0..names.len() as u32).chain(of_test.iter().map(place)).collect();
             for set in more.iter() {
-                let moved = set.iter().map(|&label| if label < known { label } else { label + shift });
-                sets.push(&moved.collect::<Vec<u32>>());
+                sets.push(&set.iter().map(|&label| moved[label as usize]).collect::<Vec<u32>>());
             }
-            Labels::Sets { sets, names, unseen: [unseen, of_test].concat() }
+            Labels::Sets { sets, names, unseen: all }
         }
         (Labels::Value { width, mut values }, Labels::Value { values: more, .. }) => {
             values.extend(more);

@@ -3,6 +3,7 @@
 use super::fingerprint::Fingerprint;
 use super::first_biases::set_first_biases;
 use super::{Config, TrainError};
+use fastgrnn_core::format::quantity;
 use fastgrnn_core::net::{EMBEDDING, Network};
 use fastgrnn_data::data::Dataset;
 use fastgrnn_data::text::{WordVectors, WordVectorsError};
@@ -37,7 +38,13 @@ impl StartParameters {
     pub(super) fn note(&self) -> Option<String> {
         let (vectors, embedding) = (self.vectors.as_ref()?, self.network.embedding?);
         let (found, all) = (vectors.rows.len(), embedding.vocabulary);
-        Some(format!("{found} of {all} tokens start from the vectors of the file, the others at random"))
+        let repeated = match vectors.repeated {
+            0 => String::new(),
+            n => format!("; {} came again, and the first vector counts", quantity(n as u64, "word")),
+        };
+        Some(format!(
+            "{found} of {all} tokens start from the vectors of the file, the others at random{repeated}"
+        ))
     }
 
     /// A short name for the vectors of the file, which a training depends on.

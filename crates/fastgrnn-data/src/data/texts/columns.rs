@@ -1,6 +1,7 @@
 //! The columns of tables and the fields of JSON lines that hold texts and labels.
 
-use super::super::{DataError, Request};
+use super::super::{DataError, Missing, Request, TaskKind};
+use std::path::PathBuf;
 
 /// The columns of a table, or the fields of JSON lines, that are read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,23 +25,50 @@ pub(super) fn columns(file: &str, request: &Request, labelled: bool) -> Result<T
     }
 }
 
-/// Refuses settings of tables that those of texts do not have.
+/// Refuses settings about data that texts do not have.
 pub(super) fn refuse_other_settings(file: &str, request: &Request) -> Result<(), DataError> {
-    let data = &request.data;
-    let given = [
-        ("skip-rows", data.skip_rows.map(|rows| rows.to_string())),
-        ("columns", data.chosen_columns().first().cloned()),
-        ("drop", data.dropped_columns().first().cloned()),
-        ("id-col", data.id_col.clone()),
-        ("group-col", data.group_col.clone()),
+    if request.expect.is_some() {
+        // The settings of a model's training go with it.
+        return Ok(());
+    }
+    let (data, text) = (&request.data, &request.text);
+    let number = |value: Option<usize>| value.map(|value| value.to_string());
+    let path = |value: &Option<PathBuf>| value.as_ref().map(|path| path.display().to_string());
+    let is_language = text.task == Some(TaskKind::LanguageModel);
+    let is_multilabel = text.task == Some(TaskKind::MultiLabel);
+    const NUMBERS: &str = "for sequences of numbers";
+    const LABELS: &str = "for texts with labels";
+    let of_all = [
+        ("timesteps", number(data.timesteps), NUMBERS),
+        ("window", number(data.window), NUMBERS),
+        ("stride", number(data.stride), NUMBERS),
+        ("skip-rows", number(data.skip_rows), NUMBERS),
+        ("columns", data.chosen_columns().first().cloned(), NUMBERS),
+        ("drop", data.dropped_columns().first().cloned(), NUMBERS),
+        ("id-col", data.id_col.clone(), NUMBERS),
+        ("group-col", data.group_col.clone(), NUMBERS),
+        ("group-from", data.group_from.clone(), NUMBERS),
+        ("label-from", data.label_from.clone(), NUMBERS),
+        ("manifest", path(&data.manifest), NUMBERS),
+        ("decimal", data.decimal.map(|decimal| decimal.to_string()), NUMBERS),
+        ("missing", (data.missing != Missing::Error).then(|| data.missing.to_string()), NUMBERS),
     ];
-    match given.into_iter().find_map(|(key, value)| Some((key, value?))) {
-        Some((key, value)) if request.expect.is_none() => {
-            let problem =
-                format!("'{value}' is for tables of numbers, and {file} is read as texts; leave it out");
+    let of_labels = [
+        ("label-col", data.label_col.clone().filter(|_| is_language), LABELS),
+        ("text-col", text.text_col.clone().filter(|_| is_language), LABELS),
+        (
+            "label-separator",
+            data.label_separator.clone().filter(|_| !is_multilabel),
+            "for `task = multilabel`",
+        ),
+    ];
+    match of_all.into_iter().chain(of_labels).find_map(|(key, value, what)| Some((key, value?, what))) {
+        Some((key, value, what)) => {
+            let reads = if is_language { "a language model reads" } else { "texts are read from" };
+            let problem = format!("'{value}' is {what}, and {reads} {file}; leave it out");
             Err(DataError::Setting { key: key.into(), problem })
         }
-        _ => Ok(()),
+        None => Ok(()),
     }
 }
 

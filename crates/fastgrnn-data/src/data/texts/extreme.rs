@@ -78,12 +78,17 @@ impl LabelNames {
                 name => names.push(name.to_string()),
             }
         }
-        // Two labels with one name would become one.
-        let mut count: HashMap<String, usize> = HashMap::new();
-        names.iter().for_each(|name| *count.entry(name.clone()).or_default() += 1);
-        for (i, name) in names.iter_mut().enumerate() {
-            if count[name.as_str()] > 1 {
-                *name = format!("{name} ({i})");
+        // Two labels with one name would become one. A name with a number may be there already.
+        loop {
+            let mut count: HashMap<String, usize> = HashMap::new();
+            names.iter().for_each(|name| *count.entry(name.clone()).or_default() += 1);
+            if count.len() == names.len() {
+                break;
+            }
+            for (i, name) in names.iter_mut().enumerate() {
+                if count[name.as_str()] > 1 {
+                    *name = format!("{name} ({i})");
+                }
             }
         }
         Ok(Self { file: file.into(), names })
@@ -283,9 +288,12 @@ pub(crate) fn label_sets(
             let label = number.parse::<u64>().ok().filter(|&label| label < labels).ok_or_else(|| {
                 corrupt(i, format!("'{number}' is no label from 0 to {}", labels.saturating_sub(1)))
             })?;
-            let value: f64 =
+            let number: f64 =
                 value.parse().map_err(|_| corrupt(i, format!("'{value}' is no number, in '{word}'")))?;
-            if value != 0.0 {
+            if !number.is_finite() || number < 0.0 {
+                return Err(corrupt(i, format!("'{value}' is neither 0 nor more, in '{word}'")));
+            }
+            if number != 0.0 {
                 set.push(label_names.name(label).map_err(|problem| corrupt(i, problem))?);
             }
         }

@@ -10,7 +10,8 @@ use super::super::label_sets;
 use super::super::names::listed;
 use super::super::parts::Parts;
 use super::super::{DataError, Request, TaskKind};
-use super::columns::{TableColumns, columns, is_yelp_reviews, refuse_other_settings};
+use super::class_folders::ClassFolders;
+use super::columns::{TableColumns, columns, is_yelp_reviews};
 use super::extreme::{self, LabelNames};
 use super::json_lines;
 use super::named_text::NamedText;
@@ -27,6 +28,7 @@ pub(super) fn read(tree: &mut Tree, request: &Request, labelled: bool) -> Result
     let names: Vec<String> = tree.files.iter().map(|file| file.name.clone()).collect();
     let mut parts: BTreeMap<u8, Texts> = BTreeMap::new();
     let mut skipped = extra;
+    let folders = ClassFolders::of(&names);
     for (i, name) in names.iter().enumerate() {
         let lower = name.to_ascii_lowercase();
         let ending = lower.rsplit('.').next().unwrap_or_default().to_string();
@@ -38,13 +40,18 @@ pub(super) fn read(tree: &mut Tree, request: &Request, labelled: bool) -> Result
             "jsonl" | "ndjson" | "json" => {
                 json_lines::read(name, &tree.read(i)?, &label_names, request, labelled)?
             }
-            "txt" => single(name, &tree.read(i)?, request, labelled)?,
+            "txt" => single(name, &tree.read(i)?, &folders, request, labelled)?,
             _ => {
                 skipped.push(name.clone());
                 continue;
             }
         };
-        let part = part_of(name).unwrap_or(PartName::Train);
+        let part = match ending.as_str() {
+            // The only file is the data, whatever its name.
+            _ if names.len() == 1 => PartName::Train,
+            "txt" => folders.part(name),
+            _ => part_of(name).unwrap_or(PartName::Train),
+        };
         let key = match part {
             PartName::Train => 0,
             PartName::Validation => 1,
@@ -60,13 +67,7 @@ pub(super) fn read(tree: &mut Tree, request: &Request, labelled: bool) -> Result
         return Err(DataError::NoDataFile { file: tree.name.clone(), found });
     }
     let mut of = |key: u8| parts.remove(&key);
-    let (mut train, validation, mut test) = (of(0), of(1), of(2));
-    // A model finds the test part of its training data again; a test part has its own file.
-    let is_split = request.text_format.is_none() || (request.expect.is_some() && request.test.is_none());
-    let share = request.data.test_split.filter(|share| *share > 0.0 && is_split);
-    if let (Some(share), Some(all), None, true) = (share, &mut train, &test, labelled) {
-        test = Some(all.split_off(share, request.split_seed));
-    }
+    let (mut train, validation, test) = (of(0), of(1), of(2));
     if let (Some(train), false) = (&mut train, skipped.is_empty()) {
         train.notes.push(format!("not read: {}", listed(&skipped)));
     }
@@ -91,27 +92,52 @@ pub(crate) fn read_table(
     columns: &TableColumns,
     request: &Request,
 ) -> Result<Texts, DataError> {
-    refuse_other_settings(file, request)?;
     let NamedText { text, notes, .. } = NamedText::decode(file, bytes, request)?;
     let separator = match &request.data.delimiter {
         Some(given) => delimiter(given)?,
         None => separator(&text, &columns.text),
     };
-    let mut reader = ReaderBuilder::new().delimiter(separator).from_reader(text.as_bytes());
+    let first = text.lines().next().unwrap_or_default();
+    let is_name = |column: &str| first.split(char::from(separator)).any(|name| name_in(name) == column);
+    let is_number = |column: &str| column.parse::<usize>().is_ok() && !is_name(column);
+    // Columns are called by names in the first line, or by numbers if there is no such line.
+    let has_header = !std::iter::once(&columns.text).chain(&columns.label).all(|column| is_number(column));
+    let mut reader =
+        ReaderBuilder::new().delimiter(separator).has_headers(has_header).from_reader(text.as_bytes());
     let corrupt = |error: csv::Error| {
         let line = error.position().map_or(1, |position| position.line());
         DataError::Corrupt { file: file.into(), place: format!("line {line}"), problem: error.to_string() }
     };
-    let header: Vec<String> = reader.headers().map_err(corrupt)?.iter().map(String::from).collect();
+    let header: Vec<String> =
+        reader.headers().map_err(corrupt)?.iter().map(|name| name_in(name).to_string()).collect();
     let find = |name: &str| -> Result<usize, DataError> {
         let number = || name.parse().ok().filter(|&i: &usize| i < header.len());
-        header.iter().position(|column| column == name).or_else(number).ok_or_else(|| {
-            DataError::UnknownColumn { file: file.into(), column: name.into(), known: listed(&header) }
-        })
+        let mut called = header.iter().enumerate().filter(|(_, column)| has_header && *column == name);
+        match (called.next(), called.next()) {
+            (Some((first, _)), Some((second, _))) => {
+                let (file, name) = (file.into(), name.into());
+                Err(DataError::DuplicateColumn { file, name, first, second })
+            }
+            (Some((at, _)), None) => Ok(at),
+            (None, _) => number().ok_or_else(|| {
+                let known =
+                    if has_header { listed(&header) } else { format!("numbers below {}", header.len()) };
+                DataError::UnknownColumn { file: file.into(), column: name.into(), known }
+            }),
+        }
     };
     let text_at = find(&columns.text)?;
     let label_at = columns.label.as_deref().map(find).transpose()?;
+    if label_at == Some(text_at) {
+        let problem = format!("'{}' is also the column of the texts in {file}", columns.text);
+        return Err(DataError::Setting { key: "label-col".into(), problem });
+    }
     let mut texts = Texts::with_notes(file, notes);
+    if !has_header {
+        texts.notes.push(format!(
+            "{file}: columns are called by numbers, so its first line is taken for a text, not for names"
+        ));
+    }
     let mut cells = Vec::new();
     for record in reader.records() {
         let record = record.map_err(corrupt)?;
@@ -129,23 +155,33 @@ pub(crate) fn read_table(
     Ok(texts)
 }
 
+/// A name in the first line of a table, without blanks and quotation marks around it.
+fn name_in(cell: &str) -> &str {
+    cell.trim().trim_matches('"').trim()
+}
+
 /// What separates the columns: the sign that makes the text column one of the header; a comma if none does.
 fn separator(table: &str, column: &str) -> u8 {
     let header = table.lines().next().unwrap_or_default();
-    let has_column = |sign: &u8| header.split(char::from(*sign)).any(|name| name.trim_matches('"') == column);
+    let has_column = |sign: &u8| header.split(char::from(*sign)).any(|name| name_in(name) == column);
     *b",;\t|".iter().find(|sign| has_column(sign)).unwrap_or(&b',')
 }
 
 /// A file that is one text. Its label is the folder that it is in.
-fn single(file: &str, bytes: &[u8], request: &Request, labelled: bool) -> Result<Texts, DataError> {
+fn single(
+    file: &str,
+    bytes: &[u8],
+    folders: &ClassFolders,
+    request: &Request,
+    labelled: bool,
+) -> Result<Texts, DataError> {
     let NamedText { text, notes, .. } = NamedText::decode(file, bytes, request)?;
     let ids = Some(vec![file.to_string()]);
     let mut texts = Texts::with_notes(file, notes);
     texts.texts.push(text);
     texts.ids = ids;
     if labelled {
-        let folder = file.rsplit_once('/').map(|(folder, _)| folder.rsplit('/').next().unwrap_or(folder));
-        match folder.filter(|folder| part_of(folder).is_none()) {
+        match folders.class(file) {
             Some(_) if request.text.task == Some(TaskKind::MultiLabel) => {
                 let hint = "the folder of a text is one label; give several in a table with a text column, in JSON lines, or in a label file";
                 return Err(DataError::NoLabels { file: file.into(), hint: hint.into() });
@@ -251,6 +287,45 @@ mod tests {
         assert!((0..10).all(|i| test.x.tokens(i) == [0]), "no word of the test part is known");
         let Labels::Class { index, .. } = &test.y else { panic!("classes") };
         assert_eq!(index.iter().sum::<u32>(), 5);
+    }
+
+    #[test]
+    fn a_table_without_names_is_read_by_numbers_and_loses_no_row() {
+        let mut request = request("1");
+        request.text.text_col = Some("0".into());
+        let data = load_bytes("dev.csv", b"good food,yes\nbad food,no\n", &request).unwrap();
+        assert_eq!(data.train.len(), 2, "the only file is the data, whatever its name");
+        assert!(data.notes.iter().any(|note| note.contains("first line is taken for a text")));
+    }
+
+    #[test]
+    fn columns_that_cannot_be_told_apart_are_refused() {
+        for (header, label, message) in [
+            ("text,label,text", "label", "columns 0 and 2 are both called 'text'"),
+            ("text,label", "text", "'text' is also the column of the texts"),
+            ("text, stars", "label", "label"),
+        ] {
+            let table = format!("{header}\na,b,c\n");
+            let error = load_bytes("a.csv", table.as_bytes(), &request(label)).unwrap_err().to_string();
+            assert!(error.contains(message), "{error}");
+        }
+        let data = load_bytes("a.csv", b"text, label\na,b\nc,d\n", &request("label")).unwrap();
+        assert_eq!(data.train.len(), 2, "blanks around a name do not matter");
+    }
+
+    #[test]
+    fn files_and_tables_in_one_folder_all_have_names() {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in [("good/1.txt", "a"), ("bad/2.txt", "b"), ("more.csv", "text,label\nc,good\n")] {
+            let path = folder.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        let mut request = request("label");
+        request.text.task = Some(TaskKind::Classify);
+        let data = load(&Request { source: folder.path().display().to_string(), ..request }).unwrap();
+        let ids: Vec<String> = (0..3).map(|i| data.train.id(i)).collect();
+        assert_eq!(ids, ["bad/2.txt", "good/1.txt", "more.csv:1"]);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use super::super::names::listed;
 use super::super::part::{Part, RawLabels};
 use super::super::parts::Parts;
 use super::super::{DataError, Request, Sequences};
+use super::columns::refuse_other_settings;
 use super::format::format;
 use super::named_text::NamedText;
 use super::part_name::{PartName, part_of};
@@ -15,16 +16,21 @@ use crate::text::{Counts, END_OF_LINE, TextFormat, Tokenizer};
 
 /// Share of the lines of a single text that is for validation.
 const VALIDATION_SHARE: f64 = 0.1;
+/// A text of fewer lines is split between words: some texts are a single long line.
+const FEW_LINES: usize = 10;
 
 impl NamedText {
     /// The lines that are not blank.
     fn lines(&self) -> impl Iterator<Item = &str> {
-        self.text.lines().filter(|line| !line.trim().is_empty())
+        self.text.split(['\n', '\r']).filter(|line| !line.trim().is_empty())
     }
 
     /// The first lines, and the last ones, which are this share of all.
     fn split(self, share: f64) -> (Self, Self) {
         let count = self.lines().count();
+        if count < FEW_LINES {
+            return self.split_between_words(share);
+        }
         let last = ((count as f64 * share).round() as usize).min(count);
         let joined = |lines: Vec<&str>| lines.join("\n");
         let first = joined(self.lines().take(count - last).collect());
@@ -32,6 +38,16 @@ impl NamedText {
         let part = |text: String| Self { file: self.file.clone(), text, notes: Vec::new() };
         let rest = part(rest);
         (Self { notes: self.notes.clone(), ..part(first) }, rest)
+    }
+
+    /// The beginning, and the end from the first word on that is in the last `share` of the bytes.
+    fn split_between_words(mut self, share: f64) -> (Self, Self) {
+        let from = (self.text.len() as f64 * (1.0 - share)) as usize;
+        let is_cut = |&(at, sign): &(usize, char)| at >= from && sign.is_whitespace();
+        let cut = self.text.char_indices().find(is_cut).map_or(self.text.len(), |(at, _)| at);
+        let rest = self.text.split_off(cut);
+        let end = Self { file: self.file.clone(), text: rest, notes: Vec::new() };
+        (self, end)
     }
 }
 
@@ -49,7 +65,7 @@ pub(super) fn read(tree: &mut Tree, request: &Request) -> Result<Parts, DataErro
     let mut texts = LanguageTexts::default();
     if let [name] = &names[..] {
         let bytes = tree.read(0)?;
-        texts = single(NamedText::decode(name, &bytes, request)?, request);
+        texts = single(NamedText::decode(name, &bytes, request)?, request)?;
     } else {
         let mut skipped = Vec::new();
         for (i, name) in names.iter().enumerate() {
@@ -73,6 +89,10 @@ pub(super) fn read(tree: &mut Tree, request: &Request) -> Result<Parts, DataErro
             let found = if names.is_empty() { "nothing".into() } else { listed(&names) };
             return Err(DataError::NoText { file: tree.name.clone(), found });
         }
+        if let Some(train) = texts.train.take_if(|_| texts.validation.is_none() && is_split(request)) {
+            let (train, validation) = with_validation(train)?;
+            (texts.train, texts.validation) = (Some(train), Some(validation));
+        }
         if let (Some(train), false) = (&mut texts.train, skipped.is_empty()) {
             train.notes.push(format!("not read: {}", listed(&skipped)));
         }
@@ -80,11 +100,17 @@ pub(super) fn read(tree: &mut Tree, request: &Request) -> Result<Parts, DataErro
     language_parts(texts, Tokenizer::default(), request)
 }
 
+/// Whether a text is split as for training: for training, or because a model was trained on it.
+fn is_split(request: &Request) -> bool {
+    let is_own = request.expect.as_ref().is_some_and(|expect| expect.is_training_data);
+    request.text_format.is_none() || (is_own && request.test.is_none())
+}
+
 /// The parts of a single text: its end is for testing, if that is asked for, and what comes before the end for
-/// validation. A model that is there already reads all of it.
-fn single(text: NamedText, request: &Request) -> LanguageTexts {
-    if request.text_format.is_some() {
-        return LanguageTexts { test: Some(text), ..LanguageTexts::default() };
+/// validation. A model that was trained on another text reads all of it.
+fn single(text: NamedText, request: &Request) -> Result<LanguageTexts, DataError> {
+    if !is_split(request) {
+        return Ok(LanguageTexts { test: Some(text), ..LanguageTexts::default() });
     }
     let (rest, test) = match request.data.test_split.filter(|share| *share > 0.0) {
         Some(share) => {
@@ -93,9 +119,22 @@ fn single(text: NamedText, request: &Request) -> LanguageTexts {
         }
         None => (text, None),
     };
-    let (mut train, validation) = rest.split(VALIDATION_SHARE);
-    train.notes.push(format!("{}: the last tenth of the lines is for validation", train.file));
-    LanguageTexts { train: Some(train), validation: Some(validation), test }
+    let (train, validation) = with_validation(rest)?;
+    Ok(LanguageTexts { train: Some(train), validation: Some(validation), test })
+}
+
+/// A text without its end, and the end, which is for validation.
+fn with_validation(text: NamedText) -> Result<(NamedText, NamedText), DataError> {
+    let is_empty = text.lines().next().is_none();
+    let (mut train, validation) = text.split(VALIDATION_SHARE);
+    let is_short = train.lines().next().is_none() || validation.lines().next().is_none();
+    if is_short && !is_empty {
+        let hint =
+            "it is too short: its last tenth is for validation, and nothing is left for one of the parts";
+        return Err(DataError::Empty { file: train.file, hint: hint.into() });
+    }
+    train.notes.push(format!("{}: its last tenth is for validation", train.file));
+    Ok((train, validation))
 }
 
 /// Tokens of the texts, with the vocabulary of the training text.
@@ -104,6 +143,9 @@ pub(crate) fn language_parts(
     usual: Tokenizer,
     request: &Request,
 ) -> Result<Parts, DataError> {
+    if let Some(text) = texts.train.as_ref().or(texts.test.as_ref()) {
+        refuse_other_settings(&text.file, request)?;
+    }
     let format = format(request, usual, &[END_OF_LINE], |tokenizer| {
         let mut counts = Counts::default();
         for line in texts.train.iter().flat_map(NamedText::lines) {
@@ -138,7 +180,7 @@ fn encode(text: NamedText, format: &TextFormat) -> Result<Part, DataError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::{Labels, TaskKind, load_bytes};
+    use crate::data::{Dataset, Expect, Labels, TaskKind, load_bytes};
 
     fn request() -> Request {
         let mut request = Request::default();
@@ -166,6 +208,34 @@ mod tests {
         let data = load_bytes("a.txt", "a a a b b c\n".repeat(20).as_bytes(), &request).unwrap();
         let vocabulary = &data.text.unwrap().vocabulary;
         assert_eq!(vocabulary.tokens(), ["<unk>", "a", "<eos>"]);
+    }
+
+    #[test]
+    fn a_text_of_one_line_is_split_between_words_and_a_word_is_too_short() {
+        let text = "one two three four ".repeat(30);
+        let data = load_bytes("a.txt", text.as_bytes(), &request()).unwrap();
+        let steps = (data.train.x.steps(0), data.train.x.steps(1));
+        assert_eq!((steps.0 + steps.1, steps.1), (122, 12));
+        let error = load_bytes("a.txt", b"word\n", &request()).unwrap_err().to_string();
+        assert!(error.contains("too short"), "{error}");
+        let old = load_bytes("a.txt", "a b\r".repeat(30).as_bytes(), &request()).unwrap();
+        assert_eq!((old.train.x.steps(0), old.train.x.steps(1)), (81, 9), "\\r ends a line");
+    }
+
+    #[test]
+    fn a_model_finds_the_parts_of_its_training_text_again_and_reads_all_of_another() {
+        let text = "one two three\n".repeat(100);
+        let request = request().with_data(|data| data.test_split = Some(0.1));
+        let data = load_bytes("a.txt", text.as_bytes(), &request).unwrap();
+        let steps = |data: &Dataset| data.test.as_ref().map(|test| test.x.steps(0));
+        assert_eq!(steps(&data), Some(40));
+        let expect = |is_training_data| Some(Expect { is_training_data, ..Expect::default() });
+        let again = Request { text_format: data.text.clone(), expect: expect(true), ..request.clone() };
+        let found = load_bytes("a.txt", text.as_bytes(), &again).unwrap();
+        assert_eq!((steps(&found), &found.train.x), (Some(40), &data.train.x));
+        let other = Request { expect: expect(false), ..again };
+        let found = load_bytes("b.txt", text.as_bytes(), &other).unwrap();
+        assert_eq!((steps(&found), found.train.len()), (Some(400), 0));
     }
 
     #[test]

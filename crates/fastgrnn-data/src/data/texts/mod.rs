@@ -1,5 +1,6 @@
 //! Texts as data: for language models, and with a label each.
 
+mod class_folders;
 mod columns;
 mod extreme;
 mod format;

@@ -4,6 +4,7 @@ use super::super::label_sets;
 use super::super::part::{Part, RawLabels};
 use super::super::parts::Parts;
 use super::super::{DataError, Request, Sequences, TaskKind, Unlabelled};
+use super::columns::refuse_other_settings;
 use super::format::format;
 use crate::text::{Counts, TextFormat, Tokenizer};
 use fastgrnn_core::format::quantity;
@@ -108,7 +109,18 @@ impl Texts {
         taken
     }
 
+    /// The names of the texts; where they have none, the file and their numbers in it.
+    fn take_ids(&mut self) -> Vec<String> {
+        let number = |i: usize| format!("{}:{}", self.file, i + 1);
+        self.ids.take().unwrap_or_else(|| (0..self.texts.len()).map(number).collect())
+    }
+
     pub(super) fn append(&mut self, mut more: Self) {
+        if self.ids.is_some() || more.ids.is_some() {
+            let mut ids = self.take_ids();
+            ids.extend(more.take_ids());
+            self.ids = Some(ids);
+        }
         self.texts.append(&mut more.texts);
         match (&mut self.labels, more.labels) {
             (TextLabels::Class(all), TextLabels::Class(more)) => all.extend(more),
@@ -117,9 +129,6 @@ impl Texts {
             _ => {}
         }
         self.notes.append(&mut more.notes);
-        if let (Some(all), Some(ids)) = (&mut self.ids, more.ids) {
-            all.extend(ids);
-        }
     }
 }
 
@@ -136,13 +145,24 @@ fn take_out<T: Default>(all: &mut Vec<T>, is_taken: &[bool]) -> Vec<T> {
     taken
 }
 
-/// Tokens of the texts, with the vocabulary of the training part.
+/// Tokens of the texts, with the vocabulary of the training part. Without a test part, `test_split` takes
+/// one out of the training part.
 pub(crate) fn to_parts(
-    train: Option<Texts>,
+    mut train: Option<Texts>,
     validation: Option<Texts>,
-    test: Option<Texts>,
+    mut test: Option<Texts>,
     request: &Request,
 ) -> Result<Parts, DataError> {
+    if let Some(texts) = train.as_ref().or(test.as_ref()) {
+        refuse_other_settings(&texts.file, request)?;
+    }
+    // A model finds the test part of its training data again; a test part has its own file.
+    let is_split = request.text_format.is_none() || (request.expect.is_some() && request.test.is_none());
+    let share = request.data.test_split.filter(|share| *share > 0.0 && is_split);
+    let has_labels = |texts: &Texts| !matches!(texts.labels, TextLabels::None);
+    if let (Some(share), Some(all), None) = (share, train.as_mut().filter(|all| has_labels(all)), &test) {
+        test = Some(all.split_off(share, request.split_seed));
+    }
     let format = format(request, Tokenizer::default(), &[], |tokenizer| {
         let mut counts = Counts::default();
         for text in train.iter().flat_map(|part| &part.texts) {

@@ -8,7 +8,7 @@ use fastgrnn_core::net::{InitialState, Loss, MAX_SIZE};
 use fastgrnn_core::settings::{MAX_COUNT, Setting};
 use fastgrnn_data::data::{DataError, Dataset, Labels, Normalize, SplitProblem};
 use fastgrnn_engine::engine::workspace_bytes;
-use fastgrnn_model::settings::{ClassWeight, MOMENTUM, ReadoutSetting};
+use fastgrnn_model::settings::{AugmentSetting, ClassWeight, MOMENTUM, ReadoutSetting};
 
 /// Most bytes of training buffers.
 const MAX_BUFFERS: u64 = 16 << 30;
@@ -280,6 +280,20 @@ impl Config {
         let language =
             (data.train.y == Labels::Next, "a language model reads every state", "`task = classify`");
         let pooled = (is_pooled, "the head reads all states at once", "`readout = last`");
+        let carried = (
+            data.train.y == Labels::Next,
+            "the state of a language model is carried through the text",
+            "`initial-state = zero`",
+        );
+        let has_text = (data.text.is_some(), "texts hold no numbers to change", "a data set of numbers");
+        let initial = &self.parameters.initial_state;
+        let initial = match initial {
+            InitialState::Zero => None,
+            InitialState::Random => Some("random".to_string()),
+            InitialState::Given(values) => values.first().map(f32::to_string),
+        };
+        let augment = &self.preparation.augment;
+        let augment = (*augment != AugmentSetting::default()).then(|| "on".to_string());
         let extra = (training.extra_loss_steps > 0).then(|| training.extra_loss_steps.to_string());
         let number = |value: Option<usize>| value.map(|v| v.to_string());
         let share = |value: Option<f64>| value.map(|v| v.to_string());
@@ -295,6 +309,8 @@ impl Config {
             ("layer-dropout", share(training.layer_dropout), one_layer),
             ("readout", is_pooled.then(|| network.readout.to_string()), language),
             ("extra-loss-steps", extra, pooled),
+            ("initial-state", initial, carried),
+            ("augment", augment, has_text),
         ];
         for (key, value, (is_unused, why, instead)) in given {
             if let (Some(value), true) = (value, is_unused) {
