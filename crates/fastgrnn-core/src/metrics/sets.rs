@@ -233,7 +233,8 @@ impl SetCounts {
     }
 
     /// The threshold with the best micro F1, to 1/128 of a score. Where several in a row are equally good,
-    /// the middle of the longest row is taken. Nothing if no known label is true.
+    /// the middle of the longest row is taken; if it is best to decide for everything, the threshold is just
+    /// below the lowest score. Nothing if no known label is true.
     pub fn best_threshold(&self) -> Option<SetThreshold> {
         let all_true = self.true_scores.iter().sum::<u64>() + self.unknown;
         let (mut hits, mut decided) = (0, 0);
@@ -251,9 +252,9 @@ impl SetCounts {
                 best = Some(row);
             }
         }
-        best.map(|(micro_f1, high, low)| SetThreshold {
-            score: ((high + low) / 2 - 1) as f64 / STEPS_PER_UNIT - REACH,
-            micro_f1,
+        best.map(|(micro_f1, high, low)| {
+            let cell = if low == 1 { high } else { (high + low) / 2 };
+            SetThreshold { score: (cell - 1) as f64 / STEPS_PER_UNIT - REACH, micro_f1 }
         })
     }
 }
@@ -286,6 +287,14 @@ mod tests {
         assert_eq!(s.micro_f1, Some(0.5));
         // Labels 0: 1, 2: 0 (decided, not true), 3: 0 (missed); label 1 is neither.
         assert_eq!(s.macro_f1, Some(1.0 / 3.0));
+    }
+
+    #[test]
+    fn a_threshold_that_decides_for_everything_is_just_below_the_lowest_score() {
+        let mut counts = SetCounts::new(2);
+        counts.add(&[1.0, -2.0], &[0, 1]);
+        let best = counts.best_threshold().unwrap();
+        assert!(best.micro_f1 == 1.0 && best.score < -2.0 && best.score > -2.02, "{best:?}");
     }
 
     #[test]

@@ -22,9 +22,11 @@ pub struct SetPrediction {
 }
 
 impl SetPrediction {
-    fn of(scores: &[f32]) -> Self {
+    /// Of scores that the threshold has lowered by `offset`.
+    fn of(scores: &[f32], offset: f64) -> Self {
         let decided = scores.iter().filter(|&&score| score > 0.0).count();
-        let probability = |label: &u32| (*label, threshold(f64::from(scores[*label as usize])) as f32);
+        let raw = |label: u32| f64::from(scores[label as usize]) + offset;
+        let probability = |label: &u32| (*label, threshold(raw(*label)) as f32);
         let ranked = best_ranked(scores, decided.max(SHOWN)).iter().map(probability).collect();
         Self { ranked, decided }
     }
@@ -44,12 +46,19 @@ impl Model {
         }
     }
 
+    /// What the threshold has lowered the scores of a model of several labels by.
+    fn offset_of_sets(&self) -> f64 {
+        let threshold = self.threshold_of_sets().unwrap_or(0.5);
+        if threshold > 0.0 && threshold < 1.0 { (threshold / (1.0 - threshold)).ln() } else { 0.0 }
+    }
+
     /// Predicts the labels of every sequence.
     pub fn predict_sets(&self, x: &Sequences, threads: usize) -> Result<Vec<SetPrediction>, ModelError> {
         self.check_dim(x)?;
         let outputs = self.network.outputs.max(1);
         let all: Vec<u32> = (0..x.len() as u32).collect();
         let mut predictions = Vec::with_capacity(all.len());
+        let offset = self.offset_of_sets();
         Scorer::new(&self.network, threads)?.for_each_batch(
             self,
             &self.params,
@@ -57,14 +66,15 @@ impl Model {
             None,
             &all,
             |_, scores| {
-                predictions.extend(scores.chunks_exact(outputs).map(SetPrediction::of));
+                let rows = scores.chunks_exact(outputs);
+                predictions.extend(rows.map(|row| SetPrediction::of(row, offset)));
             },
         )?;
         Ok(predictions)
     }
 
     /// Counts how good the scores of the sequences at `indices` are, with `params` in place of the model's
-    /// own; also returns their mean loss.
+    /// own; also returns their mean loss, which does not depend on the threshold.
     pub fn count_sets(
         &self,
         scorer: &mut Scorer,
@@ -75,19 +85,32 @@ impl Model {
     ) -> Result<(SetCounts, f64), ModelError> {
         let outputs = self.network.outputs.max(1);
         let mut counts = SetCounts::new(outputs);
+        let (offset, mut sum) = (self.offset_of_sets(), 0.0);
         let loss = scorer.for_each_batch(self, params, x, Some(y), indices, |part, scores| {
             if let Labels::Sets { sets, .. } = y {
-                let rows = part.iter().zip(scores.chunks_exact(outputs));
-                rows.for_each(|(&i, row)| counts.add(row, sets.get(i as usize)));
+                for (&i, row) in part.iter().zip(scores.chunks_exact(outputs)) {
+                    counts.add(row, sets.get(i as usize));
+                    if offset != 0.0 {
+                        sum += raw_loss(row, sets.get(i as usize), offset);
+                    }
+                }
             }
         })?;
-        Ok((counts, loss))
+        Ok((counts, if offset == 0.0 { loss } else { sum / indices.len().max(1) as f64 }))
     }
 
     /// What counted sets of `n` sequences come to.
     pub fn evaluate_sets(&self, counts: &SetCounts, n: usize, loss: f64) -> Evaluation {
         Evaluation::of_sets(counts, n, self.threshold_of_sets().unwrap_or(0.5), loss)
     }
+}
+
+/// The binary cross-entropy of a row of scores that the threshold has lowered by `offset`.
+fn raw_loss(scores: &[f32], set: &[u32], offset: f64) -> f64 {
+    let raw = |score: f32| f64::from(score) + offset;
+    let softplus = |s: f64| s.max(0.0) + (-s.abs()).exp().ln_1p();
+    let of_set = set.iter().filter_map(|&label| scores.get(label as usize));
+    scores.iter().map(|&s| softplus(raw(s))).sum::<f64>() - of_set.map(|&s| raw(s)).sum::<f64>()
 }
 
 /// The sets with labels numbered as in a model; those that it does not know come after its own.
@@ -120,11 +143,14 @@ mod tests {
 
     #[test]
     fn a_prediction_shows_at_least_five_labels_and_all_that_are_decided_for() {
-        let few = SetPrediction::of(&[-1.0, 2.0, 0.5, -3.0, -2.0, -9.0, -4.0]);
+        let few = SetPrediction::of(&[-1.0, 2.0, 0.5, -3.0, -2.0, -9.0, -4.0], 0.0);
         assert_eq!((few.decided, few.ranked.len()), (2, 5));
         assert_eq!(few.labels().collect::<Vec<_>>(), [1, 2]);
-        assert_eq!(SetPrediction::of(&[1.0; 7]).ranked.len(), 7);
-        assert_eq!(SetPrediction::of(&[-1.0]).labels().count(), 0);
+        assert_eq!(SetPrediction::of(&[1.0; 7], 0.0).ranked.len(), 7);
+        assert_eq!(SetPrediction::of(&[-1.0], 0.0).labels().count(), 0);
+        let lowered = SetPrediction::of(&[1.0, -1.0], -2.0);
+        assert_eq!(lowered.labels().collect::<Vec<_>>(), [0], "its probability is below one half");
+        assert!((lowered.ranked[0].1 - 0.268_941).abs() < 1e-6);
     }
 
     #[test]
