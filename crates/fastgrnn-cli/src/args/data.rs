@@ -2,7 +2,7 @@
 
 use super::shared::key_help;
 use clap::{Args, Subcommand};
-use fastgrnn::data::DataRecipe;
+use fastgrnn::data::{DataRecipe, TextRecipe};
 use std::path::PathBuf;
 
 #[derive(Debug, Subcommand)]
@@ -32,6 +32,8 @@ pub struct DataInspectArgs {
     pub test: Option<PathBuf>,
     #[command(flatten)]
     pub data: DataRecipe,
+    #[command(flatten)]
+    pub text: TextRecipe,
 }
 
 #[derive(Debug, Args)]
@@ -48,4 +50,6 @@ pub struct DataConvertArgs {
     pub force: bool,
     #[command(flatten)]
     pub data: DataRecipe,
+    #[command(flatten)]
+    pub text: TextRecipe,
 }

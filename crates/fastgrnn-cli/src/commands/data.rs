@@ -8,7 +8,9 @@ use crate::progress;
 use crate::table::{facts, table};
 use anyhow::Context;
 use fastgrnn::batch::Sets;
-use fastgrnn::data::{self, DataRecipe, Dataset, Examples, Finding, Labels, Request, Severity, SourceRecipe};
+use fastgrnn::data::{
+    self, DataRecipe, Dataset, Examples, Finding, Labels, Request, Severity, SourceRecipe, TextRecipe,
+};
 use fastgrnn::report::{count, number, quantity};
 use fastgrnn::train::Recipe;
 use serde_json::{Value, json};
@@ -45,7 +47,7 @@ pub fn list(args: &DataListArgs, console: Console) -> anyhow::Result<()> {
 
 /// What is in a data set.
 pub fn inspect(args: DataInspectArgs, console: Console) -> anyhow::Result<()> {
-    let request = request(&args.dataset, args.test, args.data, console);
+    let request = request(&args.dataset, args.test, args.data, args.text, console);
     let data =
         data::load(&request).with_context(|| format!("cannot read the data set '{}'", args.dataset))?;
     let answer = json!({
@@ -63,8 +65,8 @@ pub fn inspect(args: DataInspectArgs, console: Console) -> anyhow::Result<()> {
 /// What may make a model worse than its scores say.
 pub fn doctor(args: DataInspectArgs, console: Console) -> anyhow::Result<()> {
     // The parts are those that a training with the defaults would have.
-    let recipe = Recipe { data: args.data.clone(), ..Recipe::default() };
-    let request = request(&args.dataset, args.test, args.data, console);
+    let recipe = Recipe { data: args.data.clone(), text: args.text.clone(), ..Recipe::default() };
+    let request = request(&args.dataset, args.test, args.data, args.text, console);
     let data =
         data::load(&request).with_context(|| format!("cannot read the data set '{}'", args.dataset))?;
     let mut findings = data.findings.clone();
@@ -97,7 +99,7 @@ fn findings_text(data: &Dataset, findings: &[Finding]) -> String {
 
 /// Writes a data set in another format.
 pub fn convert(args: DataConvertArgs, console: Console) -> anyhow::Result<()> {
-    let request = request(&args.dataset, args.test, args.data, console);
+    let request = request(&args.dataset, args.test, args.data, args.text, console);
     let data =
         data::load(&request).with_context(|| format!("cannot read the data set '{}'", args.dataset))?;
     let files = data::outputs(&data, &args.output).context("cannot write the data set")?;
@@ -118,9 +120,15 @@ pub fn convert(args: DataConvertArgs, console: Console) -> anyhow::Result<()> {
     console.answer(&answer, || files.iter().map(|f| format!("wrote {}\n", f.display())).collect())
 }
 
-fn request(source: &str, test: Option<PathBuf>, given: DataRecipe, console: Console) -> Request {
+fn request(
+    source: &str,
+    test: Option<PathBuf>,
+    data: DataRecipe,
+    text: TextRecipe,
+    console: Console,
+) -> Request {
     let source = SourceRecipe { dataset: Some(source.to_owned()), test, ..SourceRecipe::default() };
-    let recipe = Recipe { source, data: given, ..Recipe::default() };
+    let recipe = Recipe { source, data, text, ..Recipe::default() };
     Request { watch: progress::reading(&console), ..recipe.request() }
 }
 
@@ -257,6 +265,9 @@ const MOST_FEATURES: usize = 20;
 
 fn features_table(data: &Dataset) -> String {
     let x = &data.train.x;
+    if x.has_tokens() {
+        return String::new();
+    }
     let mut spans = vec![(f32::INFINITY, f32::NEG_INFINITY, 0.0f64, 0u64); x.dim()];
     for i in 0..x.len() {
         for (j, &v) in x.get(i).iter().enumerate() {

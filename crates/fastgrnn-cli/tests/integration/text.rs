@@ -38,6 +38,16 @@ fn a_language_model_is_trained_evaluated_and_described() {
     assert_eq!((&other["tokens"], other["unknown_rate"].as_f64().unwrap()), (&6.into(), 1.0 / 6.0));
     assert!(text(folder.path(), &["info", model]).contains("tokens (7 of them)"));
     fails(folder.path(), &["predict", model, "other.txt"], 1, &["`eval`"]);
+    fails(
+        folder.path(),
+        &["eval", model, "--dataset", "book", "--predictions", "p.csv"],
+        2,
+        &["--predictions"],
+    );
+    let state = "train --task lm --dataset book --initial-state 0.5 --out x";
+    fails(folder.path(), &state.split(' ').collect::<Vec<_>>(), 2, &["initial-state", "carried"]);
+    let column = "train --task lm --dataset book --label-col x --out x";
+    fails(folder.path(), &column.split(' ').collect::<Vec<_>>(), 2, &["label-col", "language model"]);
     let report = std::fs::read_to_string(folder.path().join("run/report.html")).unwrap();
     assert!(
         report.contains("<th scope=\"col\">test perplexity</th>") && report.contains("a vocabulary of 7")
@@ -200,6 +210,13 @@ fn texts_are_classified_and_a_sentence_is_an_argument() {
     write(folder.path(), "new.jsonl", "{\"review\": \"awful\"}\n{\"review\": \"lovely\"}\n");
     let found = json(folder.path(), &["predict", model, "new.jsonl"]);
     assert_eq!(found["n"], 2);
+    let inspected = "data inspect stays.csv --text-col review --label-col verdict";
+    let shown = text(folder.path(), &inspected.split(' ').collect::<Vec<_>>());
+    assert!(shown.contains("tokens") && !shown.contains("smallest"), "{shown}");
+    let output = run(folder.path(), &["predict", model, "some words"]);
+    let note = String::from_utf8_lossy(&output.stderr).to_string();
+    assert!(note.contains("there is no file 'some words'; it is read as a text"), "{note}");
+    fails(folder.path(), &["predict", model, "my stays.csv"], 1, &["my stays.csv"]);
     let wrong = "train --dataset stays.csv --text-col reviews --label-col verdict --out x";
     let wrong: Vec<&str> = wrong.split(' ').collect();
     fails(folder.path(), &wrong, 2, &["'reviews'", "review, verdict"]);
