@@ -4,9 +4,9 @@
 //! rows still running at a step are the first ones: nothing is computed for a sequence that has
 //! ended, and no padding exists that could leak.
 
-use super::add;
 use super::diagonal::{DiagonalBackward, DiagonalForward, Diagonals};
 use super::plan::{Evaluation, LayerPlan, Matrix, W_BLOCKS};
+use super::sums::add;
 use super::weights::LayerWeights;
 use crate::cells::{self, Backward, Forward, Point};
 use crate::simd::{AddTo, Buffer, Gemm, Outer, Segment, Simd};

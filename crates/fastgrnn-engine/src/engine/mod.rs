@@ -30,6 +30,7 @@ mod pool;
 mod pooling;
 mod soft;
 mod spread;
+mod sums;
 mod tile;
 mod tile_out;
 mod tokens;
@@ -50,6 +51,7 @@ use plan::Plan;
 use pool::{Job, Pool};
 use std::sync::{Arc, Mutex, RwLock};
 use std::time::Duration;
+use sums::add;
 use tile::{SequenceTile, Workspace};
 use tile_out::TileOut;
 use weights::Weights;
@@ -284,10 +286,6 @@ trait Backend: Send {
     fn collect_gradient(&mut self, params: &[f32], batch: &Batch, gradient: &mut Gradient);
     fn collect_scores(&self, scores: &mut Vec<f32>);
     fn collect_states(&self, states: &mut Vec<f32>);
-}
-
-fn add(to: &mut [f32], from: &[f32]) {
-    to.iter_mut().zip(from).for_each(|(to, from)| *to += from);
 }
 
 /// What the workers share.
