@@ -3,7 +3,7 @@
 use crate::args::Engine;
 use crate::misuse::misuse;
 use anyhow::Context;
-use fastgrnn::model::AnyModel;
+use fastgrnn::model::{AnyModel, Task};
 use fastgrnn::quantize::IntegerModel;
 use fastgrnn::train::MODEL_FILE;
 use std::path::{Path, PathBuf};
@@ -26,6 +26,10 @@ pub fn load(path: &Path) -> anyhow::Result<AnyModel> {
 pub fn with_engine(model: AnyModel, engine: Option<Engine>, path: &Path) -> anyhow::Result<AnyModel> {
     match (engine, model) {
         (Some(Engine::Float), AnyModel::Integer(integer)) => Ok(AnyModel::Float(integer.model)),
+        (Some(Engine::Integer), AnyModel::Float(model)) if matches!(model.task, Task::Sets { .. }) => {
+            let path = path.display();
+            Err(misuse(format!("{path} is a model of several labels, which has no integer form yet")))
+        }
         (Some(Engine::Integer), AnyModel::Float(_)) => Err(misuse(format!(
             "{0} is a float model, which the integer engine cannot compute; make an integer model first: \
              fastgrnn quantize {0} --calibrate DATASET -o integer.safetensors",

@@ -210,6 +210,13 @@ fn finish(name: String, parts: Parts, request: &Request) -> Result<Dataset, Data
     if let Some(share) = request.data.test_split.filter(|share| *share > 0.0 && !is_split) {
         data = test_split::split_off(data, share, request.data.test_split_by, request.split_seed)?;
     }
+    let is_own = request.expect.as_ref().is_some_and(|expect| expect.is_training_data);
+    let is_split_again = request.data.test_split.is_some_and(|share| share > 0.0) && request.test.is_none();
+    if is_own && is_split_again && data.test.is_some() {
+        let name = &data.name;
+        data.notes
+            .push(format!("{name} has the name of the training data, so it is split as in the training"));
+    }
     // A model was trained: its data was examined then.
     if request.expect.is_none() {
         data.findings.extend(doctor::examine(&data));
