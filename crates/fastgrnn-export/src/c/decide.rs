@@ -2,7 +2,7 @@
 
 use super::helpers::Helpers;
 use super::matrix::StoredRows;
-use super::text::{counter, scaled_to_eleven_bits, times};
+use super::text::{counter, falling, times};
 use super::tokens;
 use fastgrnn::quantize::IntegerNetwork;
 use fastgrnn_runtime::int::Meaning;
@@ -84,8 +84,3 @@ static uint32_t magnitude(int32_t v)
 }
 
 ";
-
-/// `falling` for scores with these fraction bits.
-fn falling(bits: i32) -> String {
-    include_str!("parts/falling.c").replace("@SCALE@", &scaled_to_eleven_bits(bits, 65_535)) + "\n"
-}

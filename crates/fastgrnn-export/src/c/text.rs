@@ -66,6 +66,11 @@ pub(super) fn counter(n: usize) -> &'static str {
     if n <= 255 { "uint8_t" } else { "uint16_t" }
 }
 
+/// The C function `falling` for scores with these fraction bits.
+pub(super) fn falling(bits: i32) -> String {
+    include_str!("parts/falling.c").replace("@SCALE@", &scaled_to_eleven_bits(bits, 65_535)) + "\n"
+}
+
 /// The statement that gives `d`, a difference of scores with these fraction bits, 11 of them.
 pub(super) fn scaled_to_eleven_bits(bits: i32, most: u32) -> String {
     if bits >= 11 {

@@ -1,7 +1,7 @@
 //! Networks that read texts, in C: the vectors of tokens (section 1 of `docs/integer-arithmetic.md`), and
 //! drawing the next token (section 10).
 
-use super::text::{counter, scaled_to_eleven_bits};
+use super::text::{counter, falling, scaled_to_eleven_bits};
 use fastgrnn::quantize::{InputScale, IntegerEmbedding, IntegerNetwork};
 
 /// The function `look_up`, which writes the vector of a token as numbers of the C type `kind`.
@@ -24,12 +24,11 @@ pub(super) fn look_up(embedding: &IntegerEmbedding, input: &InputScale, kind: &s
 /// The functions that draw a token, and what `classify` needs of them.
 pub(super) fn sample(name: &str, network: &IntegerNetwork) -> String {
     let bits = network.score_bits();
-    include_str!("parts/sample.c")
-        .replace("@SCALE@", &scaled_to_eleven_bits(bits, 65_535))
+    let sample = include_str!("parts/sample.c")
         .replace("@WIDE_SCALE@", &scaled_to_eleven_bits(bits, 524_287))
         .replace("@OUTPUTS@", &network.head_biases.len().to_string())
-        .replace("@NAME@", name)
-        + "\n"
+        .replace("@NAME@", name);
+    falling(bits) + &sample + "\n"
 }
 
 /// What the header says about tokens. `end` is the token of the end of a line of a language model.
