@@ -10,6 +10,8 @@ static model_state state;
 static int16_t frame[MODEL_FEATURES];
 
 #define STATE state
+#define RESET_TYPE model_state
+#define RESET model_reset
 #define PAINTED_WINDOWS 2
 #include "feed.h"
 
@@ -17,15 +19,6 @@ ALONE static void init(model_state *s)
 {
     uintptr_t top = paint();
     model_init(s);
-    look(top);
-}
-
-ALONE static void reset(model_state *s)
-{
-    uintptr_t top = paint();
-    MARK(mark_reset_on);
-    model_reset(s);
-    MARK(mark_reset_off);
     look(top);
 }
 

@@ -1,7 +1,7 @@
-/* The code that feeding frames (feed.c) and feeding sound (feed_sound.c) share: the result of a
-   window, the deepest stack of any call, the call that classifies. The file that includes this one
-   defines STATE, the network's state, and PAINTED_WINDOWS, the number of windows for which the stack
-   is painted. */
+/* The code that feeding frames (feed.c), sound (feed_sound.c) and texts (feed_text.c) shares: the result
+   of a window, the deepest stack of any call, the calls that reset and classify. The file that includes
+   this one defines STATE, the network's state; RESET_TYPE and RESET, what is reset and the function that
+   does it; and PAINTED_WINDOWS, the number of windows for which the stack is painted. */
 #include "host.h"
 #include "stack.h"
 
@@ -40,6 +40,15 @@ INLINED void look(uintptr_t top)
         if (top - (uintptr_t)at > deepest)
             deepest = (uint32_t)(top - (uintptr_t)at);
     }
+}
+
+ALONE static void reset(RESET_TYPE *s)
+{
+    uintptr_t top = paint();
+    MARK(mark_reset_on);
+    RESET(s);
+    MARK(mark_reset_off);
+    look(top);
 }
 
 ALONE static uint16_t classify(const model_state *s, int32_t *scores, uint8_t *confidence)

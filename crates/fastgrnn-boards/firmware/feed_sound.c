@@ -6,17 +6,10 @@ static model_audio audio;
 static int16_t pcm[MODEL_HOP];
 
 #define STATE audio.state
+#define RESET_TYPE model_audio
+#define RESET model_audio_reset
 #define PAINTED_WINDOWS 1
 #include "feed.h"
-
-ALONE static void reset(model_audio *a)
-{
-    uintptr_t top = paint();
-    MARK(mark_reset_on);
-    model_audio_reset(a);
-    MARK(mark_reset_off);
-    look(top);
-}
 
 ALONE static const int16_t *push(model_audio *a, const int16_t *samples, const int16_t *end)
 {

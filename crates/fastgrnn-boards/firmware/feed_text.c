@@ -9,17 +9,10 @@ static model_sampler sampler;
 static int32_t scores[MODEL_OUTPUTS];
 
 #define STATE state
+#define RESET_TYPE model_state
+#define RESET model_reset
 #define PAINTED_WINDOWS 1
 #include "feed.h"
-
-ALONE static void reset(model_state *s)
-{
-    uintptr_t top = paint();
-    MARK(mark_reset_on);
-    model_reset(s);
-    MARK(mark_reset_off);
-    look(top);
-}
 
 ALONE static uint16_t draw(model_state *s, const int16_t *token)
 {
