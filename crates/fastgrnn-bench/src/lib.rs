@@ -271,15 +271,12 @@ mod tests {
     #[test]
     fn our_own_rows_are_measured_without_torch() {
         let shape = Shape {
-            name: "pixelmnist",
             steps: 12,
-            input: 1,
             hidden: 8,
-            rank_w: 1,
             rank_u: 3,
             classes: 3,
             batch: 5,
-            kind: ShapeKind::Classifier,
+            ..Shape::from_name("pixelmnist").unwrap()
         };
         let words = Shape {
             name: "words",

@@ -2,7 +2,7 @@
 //!
 //! `FASTGRNN_PYTHON=… cargo test -p fastgrnn-bench -- --ignored`, with a Python that imports torch.
 
-use fastgrnn_bench::{BenchOptions, RankName, Shape, ShapeKind};
+use fastgrnn_bench::{BenchOptions, RankName, SHAPES, Shape, ShapeKind};
 use std::time::Duration;
 
 #[test]
@@ -17,7 +17,7 @@ fn a_small_shape_is_measured_against_every_variant_of_torch() {
         rank_u: 3,
         classes: 3,
         batch: 5,
-        kind: ShapeKind::Classifier,
+        ..SHAPES[0]
     };
     let words = Shape { name: "words", input: 8, classes: 40, kind: ShapeKind::LanguageModel, ..shape };
     let options = BenchOptions {
