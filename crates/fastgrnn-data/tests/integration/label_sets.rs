@@ -118,6 +118,24 @@ fn label_files_of_the_extreme_classification_repository_are_read() {
 }
 
 #[test]
+fn names_of_files_decide_before_their_first_lines() {
+    let mut files = LAYOUT;
+    files[0].1 = "1984 2001\n\noil\n";
+    assert_eq!(loaded(&files).unwrap().train.len(), 3, "a title of two numbers is no header");
+    files[1].1 = "no header\n";
+    let error = loaded(&files).unwrap_err();
+    assert!(error.contains("trn_X_Y.txt: line 1: it must be the numbers"), "{error}");
+}
+
+#[test]
+fn texts_of_a_label_file_are_predicted_line_by_line() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), &[("tst_X.txt", "corn\nwheat price\n")]);
+    let input = load_unlabelled(&folder.path().join("tst_X.txt"), &columns("text", "labels")).unwrap();
+    assert_eq!((0..input.x.len()).map(|i| input.x.steps(i)).collect::<Vec<_>>(), [1, 2]);
+}
+
+#[test]
 fn a_file_with_features_is_a_label_file() {
     let data = loaded(&[
         ("train.txt", "3 9 4\n0,2 1:0.5 3:1\n 1:0.25\n1 2:1\n"),
@@ -229,6 +247,8 @@ fn the_modapte_split_of_reuters_has_the_published_counts() {
     let data = load(&Request::new("reuters")).unwrap();
     let test = data.test.as_ref().unwrap();
     assert_eq!((data.train.len(), test.len()), (7_775, 3_019));
+    let latest: Vec<u32> = (6_997..7_775).collect();
+    assert_eq!(data.validation.as_deref(), Some(&latest[..]));
     let Labels::Sets { sets, names: topics, .. } = &data.train.y else { panic!("sets") };
     assert_eq!(topics.len(), 115);
     let Labels::Sets { unseen, .. } = &test.y else { panic!("sets") };

@@ -121,11 +121,26 @@ fn header(line: &str) -> Option<Vec<u64>> {
     numbers.filter(|numbers| numbers.len() == 2 || numbers.len() == 3)
 }
 
-/// Whether a file of `tree` begins as a label file does.
+/// Whether a file of `tree` is a label file: by its name, or because it begins as one does.
 fn is_label_file(tree: &Tree, index: usize) -> bool {
+    let name = base(&tree.files[index].name);
+    let Some(stem) = name.strip_suffix(".txt") else { return false };
+    if stem.ends_with("_y") || is_texts(&name) {
+        return stem.ends_with("_y");
+    }
     let head = tree.head(index);
     let line = head.split(|&b| b == b'\n').next().unwrap_or_default();
-    is_text(&tree.files[index].name) && header(&String::from_utf8_lossy(line)).is_some()
+    header(&String::from_utf8_lossy(line)).is_some()
+}
+
+/// Whether the name of a file says that it has a text in each line, as `tst_X.txt` does.
+fn is_texts(name: &str) -> bool {
+    base(name).ends_with("_x.txt")
+}
+
+/// Whether `name` is a file with a text in each line, read without labels.
+pub(super) fn is_unlabelled(name: &str, request: &Request, labelled: bool) -> bool {
+    !labelled && request.text.task == Some(TaskKind::MultiLabel) && is_texts(name)
 }
 
 fn is_text(name: &str) -> bool {
@@ -206,10 +221,8 @@ fn part(
         _ => return several("files of texts for one part", &files.texts, tree),
     };
     let name = tree.files[texts_at].name.clone();
-    let NamedText { text, notes, .. } = NamedText::decode(&name, &tree.read(texts_at)?, request)?;
-    let mut texts = Texts::with_notes(&name, notes);
+    let mut texts = lines(&name, &tree.read(texts_at)?, request)?;
     if !labelled {
-        texts.texts = text.lines().map(String::from).collect();
         return Ok(texts);
     }
     let labels_at = match files.labels[..] {
@@ -224,12 +237,20 @@ fn part(
     let bytes = tree.read(labels_at)?;
     let NamedText { text: labels, .. } = NamedText::decode(&labels_name, &bytes, request)?;
     let sets = label_sets(&labels_name, &labels, label_names)?;
-    let count = text.lines().count();
+    let count = texts.texts.len();
     if count != sets.len() {
         let problem = format!("{count} texts, but {labels_name} has labels for {}", sets.len());
         return Err(DataError::Unsupported { file: name, problem });
     }
-    text.lines().zip(sets).for_each(|(text, set)| texts.push_with_set(text.to_string(), set));
+    sets.into_iter().for_each(|set| texts.push_set(set));
+    Ok(texts)
+}
+
+/// The texts of a file that has one in each line.
+pub(super) fn lines(name: &str, bytes: &[u8], request: &Request) -> Result<Texts, DataError> {
+    let NamedText { text, notes, .. } = NamedText::decode(name, bytes, request)?;
+    let mut texts = Texts::with_notes(name, notes);
+    texts.texts = text.lines().map(String::from).collect();
     Ok(texts)
 }
 

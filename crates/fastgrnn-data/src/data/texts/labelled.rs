@@ -40,6 +40,9 @@ pub(super) fn read(tree: &mut Tree, request: &Request, labelled: bool) -> Result
             "jsonl" | "ndjson" | "json" => {
                 json_lines::read(name, &tree.read(i)?, &label_names, request, labelled)?
             }
+            "txt" if extreme::is_unlabelled(name, request, labelled) => {
+                extreme::lines(name, &tree.read(i)?, request)?
+            }
             "txt" => single(name, &tree.read(i)?, &folders, request, labelled)?,
             _ => {
                 skipped.push(name.clone());
@@ -355,6 +358,20 @@ mod tests {
         let data =
             load(&Request { source: folder.path().to_str().unwrap().into(), ..request("label") }).unwrap();
         assert!(data.findings.iter().any(|f| f.code == FindingCode::TrainInTest), "{:?}", data.findings);
+    }
+
+    #[test]
+    fn a_note_about_the_texts_of_several_files_does_not_name_one_of_them_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in [("train.csv", "text,label\na b c d,x\n"), ("more.csv", "text,label\ne f g,y\n")]
+        {
+            std::fs::write(folder.path().join(name), text).unwrap();
+        }
+        let mut request = Request { source: folder.path().to_str().unwrap().into(), ..request("label") };
+        request.text.max_tokens = 2;
+        let data = load(&request).unwrap();
+        let cut = data.notes.iter().find(|note| note.contains("max-tokens")).unwrap();
+        assert!(cut.starts_with("more.csv and 1 more file: 2 texts"), "{cut}");
     }
 
     #[test]

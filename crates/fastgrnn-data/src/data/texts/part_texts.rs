@@ -14,7 +14,10 @@ use std::collections::BTreeMap;
 /// The texts of a part.
 #[derive(Default)]
 pub(crate) struct Texts {
+    /// The first file.
     file: String,
+    /// Files that were appended.
+    more_files: u64,
     pub(super) texts: Vec<String>,
     /// What is known about each text.
     labels: TextLabels,
@@ -98,14 +101,27 @@ impl Texts {
             Rng::keyed(seed, &[stream::TEST_SPLIT, number as u64]).shuffle(&mut order);
             order[..count].iter().for_each(|&i| is_taken[i] = true);
         }
+        self.take(&is_taken)
+    }
+
+    /// Takes out the last texts: this share of all.
+    pub(super) fn split_end(&mut self, share: f64) -> Self {
+        let n = self.texts.len();
+        let kept = n - (n as f64 * share).round() as usize;
+        let is_taken: Vec<bool> = (0..n).map(|i| i >= kept).collect();
+        self.take(&is_taken)
+    }
+
+    /// Takes out the texts that are chosen.
+    fn take(&mut self, is_taken: &[bool]) -> Self {
         let mut taken = Self::new(&self.file);
-        taken.texts = take_out(&mut self.texts, &is_taken);
+        taken.texts = take_out(&mut self.texts, is_taken);
         taken.labels = match &mut self.labels {
             TextLabels::None => TextLabels::None,
-            TextLabels::Class(all) => TextLabels::Class(take_out(all, &is_taken)),
-            TextLabels::Sets(all) => TextLabels::Sets(take_out(all, &is_taken)),
+            TextLabels::Class(all) => TextLabels::Class(take_out(all, is_taken)),
+            TextLabels::Sets(all) => TextLabels::Sets(take_out(all, is_taken)),
         };
-        taken.ids = self.ids.as_mut().map(|ids| take_out(ids, &is_taken));
+        taken.ids = self.ids.as_mut().map(|ids| take_out(ids, is_taken));
         taken
     }
 
@@ -129,6 +145,15 @@ impl Texts {
             _ => {}
         }
         self.notes.append(&mut more.notes);
+        self.more_files += 1 + more.more_files;
+    }
+
+    /// The files, for a note about all of them.
+    fn files(&self) -> String {
+        match self.more_files {
+            0 => self.file.clone(),
+            more => format!("{} and {}", self.file, quantity(more, "more file")),
+        }
     }
 }
 
@@ -189,7 +214,7 @@ fn encode(mut texts: Texts, format: &TextFormat, request: &Request) -> Part {
         tokens.truncate(most);
         x.push_tokens(&tokens);
     }
-    let file = &texts.file;
+    let file = texts.files();
     if empty > 0 {
         let many = quantity(empty, "text");
         texts.notes.push(format!("{file}: {many} without any token became a single <unk>"));

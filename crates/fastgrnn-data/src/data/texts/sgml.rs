@@ -8,6 +8,9 @@ use super::super::{DataError, Request};
 use super::part_texts::{Texts, to_parts};
 use fastgrnn_core::format::quantity;
 
+/// Share of the training stories, the latest ones, that is for validation.
+const VALIDATION_SHARE: f64 = 0.1;
+
 /// The part that a story belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum StoryPart {
@@ -69,12 +72,14 @@ pub(crate) fn read(tree: &mut Tree, request: &Request, labelled: bool) -> Result
         }
     }
     let filled = |texts: Texts| (!texts.texts.is_empty()).then_some(texts);
+    // Stories of one day resemble each other, and the test part is later than all others.
+    let validation = if labelled { filled(train.split_end(VALIDATION_SHARE)) } else { None };
     let (train, test) = (filled(train), filled(test));
     if train.is_none() && test.is_none() {
         let hint = "no story of the ModApte split has a topic".into();
         return Err(DataError::Empty { file: source, hint });
     }
-    let mut parts = to_parts(train, None, test, request)?;
+    let mut parts = to_parts(train, validation, test, request)?;
     for (many, why) in [(outside, "are not in the ModApte split"), (without, "of the split have no topic")] {
         if many > 0 {
             parts.note(format!("{source}: {} {why} and are left out", quantity(many, "story")));
