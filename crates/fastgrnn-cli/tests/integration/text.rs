@@ -30,6 +30,9 @@ fn a_language_model_is_trained_evaluated_and_described() {
         assert_eq!(scores["unknown_rate"], 0.0);
         assert!(scores["perplexity"].as_f64().unwrap() < 2.0, "{scores}");
     }
+    let settings = &summary["settings"];
+    assert_eq!((&settings["embedding"], &settings["tied"]), (&8.into(), &true.into()), "{settings}");
+    assert_eq!((&settings["tokens"], &settings["lowercase"]), (&"words".into(), &true.into()));
     let model = "run/model.safetensors";
     let again = json(folder.path(), &["eval", model, "--dataset", "book"]);
     assert_eq!(again["perplexity"], summary["test"]["perplexity"]);

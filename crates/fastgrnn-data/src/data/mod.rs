@@ -91,6 +91,6 @@ pub use spectral::Spectral;
 pub use split::validation_split;
 pub use split_problem::SplitProblem;
 pub use test_split::TestSplitBy;
-pub use texts::text_input;
+pub use texts::{LANGUAGE_VAL_SPLIT, text_input};
 pub use watch::{ReadProgress, ReadUnit, Watch};
 pub use write::{losses, outputs, write};

@@ -88,6 +88,8 @@ pub struct Request {
     pub snr_low: f64,
     /// The largest signal-to-noise ratio of a copy, in dB.
     pub snr_high: f64,
+    /// The share of a single text of a language model that is for validation; a tenth if it is not given.
+    pub val_split: Option<f64>,
     /// The seed of the split for testing.
     pub split_seed: u64,
     /// Called while data is read.

@@ -103,6 +103,7 @@ impl Model {
             audio_copies: augment.audio_copies,
             snr_low: augment.snr_low,
             snr_high: augment.snr_high,
+            val_split: self.recipe.preparation.val_split,
             split_seed: self.recipe.preparation.split_seed.unwrap_or(0),
             expect: Some(Expect { is_training_data, ..self.expects() }),
             inherited,

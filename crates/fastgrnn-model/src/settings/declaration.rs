@@ -53,7 +53,7 @@ settings! {
         /// Random changes of the training sequences, such as rotate=0.25,scale=0.1,noise=0.05,shift=3,crop=0.9,pixel-shift=2, or none; for sound also gain, background (with snr-low and snr-high), freq-masks, freq-width, time-masks, time-width, lead-in and audio-copies
         augment: AugmentSetting = derived("rotate=0.25,scale=0.1 if there are axes, else none"), value("NAME=VALUE,…");
         /// Share of the training data that is used for validation; 0 for none
-        val_split: f64 = derived("0.2, or the validation part of the data set"), value("SHARE"), range(0.0..1.0);
+        val_split: f64 = derived("0.2, or 0.1 for language models; the validation part of the data set if it has one"), value("SHARE"), range(0.0..1.0);
         /// Cross-validation: choose the epoch on this many folds of the training data, then train again on all of it
         cv: CrossValidation = derived("5 below 500 training sequences, unless val-split, patience or refit is given or the data set has a validation part; else off"), value("N|leave-one-group-out|off");
         /// Keep groups whole when the validation data is chosen

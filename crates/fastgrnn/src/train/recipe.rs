@@ -175,6 +175,7 @@ impl Recipe {
             audio_copies: augment.audio_copies,
             snr_low: augment.snr_low,
             snr_high: augment.snr_high,
+            val_split: self.preparation.val_split,
             split_seed: self.preparation.split_seed.unwrap_or(0),
             ..Request::new(self.source.dataset.clone().unwrap_or_default())
         }

@@ -14,8 +14,8 @@ use super::named_text::NamedText;
 use super::part_name::{PartName, part_of};
 use crate::text::{Counts, END_OF_LINE, TextFormat, Tokenizer};
 
-/// Share of the lines of a single text that is for validation.
-const VALIDATION_SHARE: f64 = 0.1;
+/// Share of the lines of a single text that is for validation, unless the request says otherwise.
+pub const LANGUAGE_VAL_SPLIT: f64 = 0.1;
 /// A text of fewer lines is split between words: some texts are a single long line.
 const FEW_LINES: usize = 10;
 
@@ -90,8 +90,13 @@ pub(super) fn read(tree: &mut Tree, request: &Request) -> Result<Parts, DataErro
             return Err(DataError::NoText { file: tree.name.clone(), found });
         }
         if let Some(train) = texts.train.take_if(|_| texts.validation.is_none() && is_split(request)) {
-            let (train, validation) = with_validation(train)?;
-            (texts.train, texts.validation) = (Some(train), Some(validation));
+            let (train, validation) = with_validation(train, request)?;
+            (texts.train, texts.validation) = (Some(train), validation);
+        } else if let (Some(train), Some(validation)) = (&mut texts.train, &texts.validation)
+            && let Some(share) = request.val_split.filter(|share| *share > 0.0 && is_split(request))
+        {
+            let own = &validation.file;
+            train.notes.push(format!("{own} is the validation part; `val-split = {share}` is not used"));
         }
         if let (Some(train), false) = (&mut texts.train, skipped.is_empty()) {
             train.notes.push(format!("not read: {}", listed(&skipped)));
@@ -119,22 +124,29 @@ fn single(text: NamedText, request: &Request) -> Result<LanguageTexts, DataError
         }
         None => (text, None),
     };
-    let (train, validation) = with_validation(rest)?;
-    Ok(LanguageTexts { train: Some(train), validation: Some(validation), test })
+    let (train, validation) = with_validation(rest, request)?;
+    Ok(LanguageTexts { train: Some(train), validation, test })
 }
 
-/// A text without its end, and the end, which is for validation.
-fn with_validation(text: NamedText) -> Result<(NamedText, NamedText), DataError> {
+/// A text without its end, and the end, which is for validation. With `val-split = 0` there is none.
+fn with_validation(text: NamedText, request: &Request) -> Result<(NamedText, Option<NamedText>), DataError> {
+    let share = request.val_split.unwrap_or(LANGUAGE_VAL_SPLIT);
+    if share <= 0.0 {
+        return Ok((text, None));
+    }
     let is_empty = text.lines().next().is_none();
-    let (mut train, validation) = text.split(VALIDATION_SHARE);
+    let (mut train, validation) = text.split(share);
     let is_short = train.lines().next().is_none() || validation.lines().next().is_none();
     if is_short && !is_empty {
-        let hint =
-            "it is too short: its last tenth is for validation, and nothing is left for one of the parts";
-        return Err(DataError::Empty { file: train.file, hint: hint.into() });
+        let hint = format!(
+            "it is too short: a share of {share} at its end is for validation (`val-split`), and nothing is left for one of the parts"
+        );
+        return Err(DataError::Empty { file: train.file, hint });
     }
-    train.notes.push(format!("{}: its last tenth is for validation", train.file));
-    Ok((train, validation))
+    train
+        .notes
+        .push(format!("{}: a share of {share} at its end is for validation (`val-split`)", train.file));
+    Ok((train, Some(validation)))
 }
 
 /// Tokens of the texts, with the vocabulary of the training text.
@@ -236,6 +248,19 @@ mod tests {
         let other = Request { expect: expect(false), ..again };
         let found = load_bytes("b.txt", text.as_bytes(), &other).unwrap();
         assert_eq!((steps(&found), found.train.len()), (Some(400), 0));
+    }
+
+    #[test]
+    fn the_share_for_validation_can_be_chosen_and_0_leaves_the_whole_text_for_training() {
+        let lines: Vec<String> = (0..20).map(|i| format!("word{i}\n")).collect();
+        for (share, trained, tokens) in [(0.25, vec![30, 10], 17), (0.0, vec![40], 22)] {
+            let request = Request { val_split: Some(share), ..request() };
+            let data = load_bytes("a.txt", lines.concat().as_bytes(), &request).unwrap();
+            let steps: Vec<usize> = (0..data.train.len()).map(|i| data.train.x.steps(i)).collect();
+            assert_eq!((steps, data.text.unwrap().vocabulary.len()), (trained, tokens));
+            let is_split = data.notes.iter().any(|note| note.contains("for validation"));
+            assert_eq!(is_split, share > 0.0, "{:?}", data.notes);
+        }
     }
 
     #[test]

@@ -14,6 +14,7 @@ mod sgml;
 
 pub(crate) use columns::TableColumns;
 pub(crate) use labelled::read_table;
+pub use language::LANGUAGE_VAL_SPLIT;
 pub(crate) use language::{LanguageTexts, language_parts};
 pub(crate) use named_text::NamedText;
 pub use part_texts::text_input;

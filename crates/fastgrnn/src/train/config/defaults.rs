@@ -27,7 +27,7 @@ use super::error::out_of_range;
 use crate::train::{AugmentSetting, Axes, Config, FormSetting, Optimizer, Recipe, Refit, Schedule, Stages};
 use fastgrnn_core::cells::CellKind;
 use fastgrnn_core::net::{Loss, Network};
-use fastgrnn_data::data::{CrossValidation, Dataset, Examples, Labels, SplitBy, doctor};
+use fastgrnn_data::data::{CrossValidation, Dataset, Examples, LANGUAGE_VAL_SPLIT, Labels, SplitBy, doctor};
 use fastgrnn_model::quantize::{QuantizeError, check_form, check_lsb};
 use fastgrnn_model::settings::{TEACHER_TEMPERATURE, TEACHER_WEIGHT, TrainingRecipe, VAL_SPLIT};
 
@@ -76,6 +76,7 @@ impl Recipe {
         if self.network.hidden.is_none() {
             config.shrink(data);
         }
+        config.derive_text_settings(data);
         config.check(data)?;
         config.derive_schedule(self, data)?;
         config.check_relations()?;
@@ -139,6 +140,8 @@ impl Recipe {
         let is_off = !cv.is_on();
         preparation.val_split = Some(match (&data.validation, preparation.val_split) {
             (_, Some(0.0)) => 0.0,
+            // The share of a single text, which a model needs to find the parts again.
+            (Some(_), given) if data.train.y == Labels::Next => given.unwrap_or(LANGUAGE_VAL_SPLIT),
             (Some(part), _) => part.len() as f64 / n as f64,
             (None, Some(given)) => given,
             (None, None) if is_off => VAL_SPLIT,
@@ -243,6 +246,19 @@ impl Config {
     /// The share of the training data that a training with validation does not see.
     fn held_out_share(&self) -> f64 {
         held_out_share(Some(self.preparation.cv), Some(self.preparation.val_split))
+    }
+
+    /// Sets the keys about texts that were not given, so that the settings of a run tell them.
+    fn derive_text_settings(&mut self, data: &Dataset) {
+        let Some(format) = &data.text else { return };
+        let network = self.network(data);
+        self.network.embedding = Some(network.input());
+        self.text.tokens = Some(format.tokenizer.kind);
+        self.text.lowercase = Some(format.tokenizer.lowercase);
+        if data.train.y == Labels::Next {
+            self.network.tied = Some(network.is_tied());
+            self.training.sequence_length = Some(self.sequence_length());
+        }
     }
 
     /// Optimiser steps of an epoch, to within rounding.
