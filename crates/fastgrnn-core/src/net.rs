@@ -367,6 +367,14 @@ impl Network {
         Layout { views }
     }
 
+    /// The deviation of the vectors of tokens at the start.
+    ///
+    /// Those of a language model are small, because they may be the head's matrix, too. A few words decide on the
+    /// label of a text, and they stand out sooner if vectors are large.
+    fn first_deviation(&self) -> f64 {
+        if self.readout == Readout::Every { 0.1 } else { 0.5 }
+    }
+
     /// Starting values of all parameters for sequences of about `steps` time steps.
     pub fn start(&self, start: Start, steps: usize, seed: u64) -> Vec<f32> {
         let layout = self.layout();
@@ -389,7 +397,11 @@ impl Network {
             start.fill_head(self.hidden(), &mut draws(first), &mut params[head.range()]);
         }
         if let Some(embedding) = layout.view(EMBEDDING) {
-            start.fill_embedding(&mut draws(first + 1), &mut params[embedding.range()]);
+            start.fill_embedding(
+                self.first_deviation(),
+                &mut draws(first + 1),
+                &mut params[embedding.range()],
+            );
         }
         params
     }

@@ -47,9 +47,9 @@ impl Start {
         fill(out, || scale * rng.normal());
     }
 
-    /// Fills `out` with the start of the vectors of tokens.
-    pub fn fill_embedding(self, rng: &mut Rng, out: &mut [f32]) {
-        fill(out, || 0.1 * rng.normal());
+    /// Fills `out` with the start of the vectors of tokens, which have this deviation.
+    pub fn fill_embedding(self, deviation: f64, rng: &mut Rng, out: &mut [f32]) {
+        fill(out, || deviation * rng.normal());
     }
 }
 
