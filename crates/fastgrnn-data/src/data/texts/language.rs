@@ -93,7 +93,8 @@ pub(super) fn read(tree: &mut Tree, request: &Request) -> Result<Parts, DataErro
             let (train, validation) = with_validation(train, request)?;
             (texts.train, texts.validation) = (Some(train), validation);
         } else if let (Some(train), Some(validation)) = (&mut texts.train, &texts.validation)
-            && let Some(share) = request.val_split.filter(|share| *share > 0.0 && is_split(request))
+            && let Some(share) =
+                request.val_split.filter(|share| *share > 0.0 && request.text_format.is_none())
         {
             let own = &validation.file;
             train.notes.push(format!("{own} is the validation part; `val-split = {share}` is not used"));
