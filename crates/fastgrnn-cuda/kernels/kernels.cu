@@ -1,0 +1,2 @@
+// What scripts/build-kernels compiles.
+#include "all.cuh"

@@ -1,0 +1,611 @@
+// A layer forward and backward through time for few sequences: a block owns one sequence, and the threads of its chain
+// warps hold U in registers. A group of GROUP threads shares ROWS units: each holds a part of the columns of all of them,
+// so that a number that is read from block memory serves ROWS products. The sums are then exchanged so that each thread
+// ends with those of one unit.
+//
+// The chain warps do only what has to wait for the step before. Helper warps work on chunks of steps: on the way forward
+// they multiply W with x a chunk ahead; on the way back they compute the factors of the rule a chunk ahead, and add up the
+// gradient of W a chunk later. All warps meet once a chunk; the chain warps meet once a step.
+#pragma once
+
+#include <string.h>
+
+#include "layer.cuh"
+
+// Time steps of a chunk, an even number. Block memory holds two chunks of what helpers and chain exchange.
+#define ROW_CHUNK 8
+
+// How the chain threads of a block divide the work.
+template <int HIDDEN, int ROWS, int GROUP>
+struct RowThreads {
+    static constexpr int COLUMNS = HIDDEN / GROUP;
+    static constexpr int CHAIN = (HIDDEN / ROWS * GROUP + LANES - 1) / LANES * LANES;
+    static_assert(COLUMNS % 4 == 0 && HIDDEN % ROWS == 0 && GROUP % ROWS == 0, "a thread reads four numbers at a time");
+};
+
+DEVICE float4 four_at(const float *numbers) { return *reinterpret_cast<const float4 *>(numbers); }
+
+// The sum over the first threads that differ in the lowest bits of their number.
+template <int COUNT>
+DEVICE float share_sum(float value) {
+#pragma unroll
+    for (int mask = 1; mask < COUNT; mask *= 2) value += shuffle_xor(value, mask);
+    return value;
+}
+
+// The sum over a group of the sums of one of ROWS units: of the unit lane % ROWS.
+template <int ROWS, int GROUP>
+DEVICE float group_sum(const float *sums, int lane) {
+    float left[ROWS];
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) left[r] = sums[r];
+#pragma unroll
+    for (int mask = 1; mask < ROWS; mask *= 2) {
+        const bool is_odd = lane & mask;
+#pragma unroll
+        for (int j = 0; j < ROWS / 2 / mask; j++) {
+            float kept = is_odd ? left[2 * j + 1] : left[2 * j], given = is_odd ? left[2 * j] : left[2 * j + 1];
+            left[j] = kept + shuffle_xor(given, mask);
+        }
+    }
+#pragma unroll
+    for (int mask = ROWS; mask < GROUP; mask *= 2) left[0] += shuffle_xor(left[0], mask);
+    return left[0];
+}
+
+// The products of ROWS rows, each in several sums, so that fewer additions wait for each other.
+template <int ROWS>
+struct RowSums {
+    static constexpr int COUNT = ROWS == 4 ? 2 : 4;
+    float sums[COUNT][ROWS] = {};
+
+    __device__ __forceinline__ void add(int r, float4 a, float4 b) {
+        sums[0][r] += a.x * b.x;
+        sums[1][r] += a.y * b.y;
+        sums[2 % COUNT][r] += a.z * b.z;
+        sums[3 % COUNT][r] += a.w * b.w;
+    }
+    __device__ __forceinline__ void total(float *to) const {
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) {
+            to[r] = sums[0][r] + sums[1][r];
+            if (COUNT == 4) to[r] += sums[2 % COUNT][r] + sums[3 % COUNT][r];
+        }
+    }
+};
+
+// Adds the products of `old` with what a thread has of a vector.
+template <int ROWS, int COLUMNS>
+DEVICE void add_outer(float (*sums)[COLUMNS], const float *old, const float4 *v) {
+#pragma unroll
+    for (int j = 0; j < COLUMNS / 4; j++) {
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) {
+            sums[r][4 * j] += old[r] * v[j].x;
+            sums[r][4 * j + 1] += old[r] * v[j].y;
+            sums[r][4 * j + 2] += old[r] * v[j].z;
+            sums[r][4 * j + 3] += old[r] * v[j].w;
+        }
+    }
+}
+
+// ROWS neighbouring numbers.
+template <int ROWS>
+DEVICE void read_rows(Place from, float *to) {
+    if constexpr (ROWS == 4) {
+        float4 v = read_four_at(from);
+        to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
+    } else {
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) to[r] = read_at(from + 4 * r);
+    }
+}
+
+// Waits for the chain warps.
+template <int CHAIN>
+DEVICE void chain_barrier() {
+    if constexpr (CHAIN == LANES) warp_barrier();
+    else named_barrier(1, CHAIN);
+}
+
+DEVICE Curve kept_curve(const Curve &curve) {
+    return {kept_in_register(curve.is_smooth), kept_in_register(curve.size),  kept_in_register(curve.exponent),
+            kept_in_register(curve.factor),    kept_in_register(curve.shift), kept_in_register(curve.low),
+            kept_in_register(curve.high),      curve.slope,                   curve.one_over_size};
+}
+
+// Copies the numbers x of the steps of a chunk into rows of INPUT numbers, by HELPERS threads.
+template <int INPUT, int HELPERS>
+struct ChunkCopy {
+    int input, member, row, column, row_step, column_step;
+
+    DEVICE ChunkCopy begin(int input, int member) {
+        return {input, member, member / input, member % input, HELPERS / input, HELPERS % input};
+    }
+
+    __device__ __forceinline__ void run(const float *x, int steps, float *rows) const {
+        int r = row, c = column;
+#pragma unroll 1
+        for (int j = member; j < steps * input; j += HELPERS) {
+            copy_ahead(rows + r * INPUT + c, x + j);
+            c += column_step;
+            r += row_step;
+            if (c >= input) {
+                c -= input;
+                r++;
+            }
+        }
+        commit_copies();
+    }
+};
+
+// The parameters where both curves are known to be smooth, so that the compiler leaves the rest out.
+DEVICE UnitParameters smooth(UnitParameters p) {
+    p.gate.is_smooth = p.update.is_smooth = 1;
+    return p;
+}
+
+// Computes the factors of a unit in some steps, `stride` numbers apart, and writes them, the gradient from outside and the
+// state before the step.
+template <class Cell, int HIDDEN, int STEPS>
+DEVICE void write_factors(const UnitParameters &p, const float (*values)[Cell::SAVED + 1], const float *outside, float *to,
+                          int stride) {
+    constexpr int FACTORS = sizeof(typename Cell::Factors) / 4;
+#pragma unroll
+    for (int step = 0; step < STEPS; step++) {
+        float numbers[FACTORS];
+        const typename Cell::Factors factors = Cell::factors(p, values[step], values[step][Cell::SAVED]);
+        memcpy(numbers, &factors, sizeof factors);
+#pragma unroll
+        for (int f = 0; f < FACTORS; f++) to[step * stride + f * HIDDEN] = numbers[f];
+        to[step * stride + FACTORS * HIDDEN] = outside[step];
+        to[step * stride + (FACTORS + 1) * HIDDEN] = values[step][Cell::SAVED];
+    }
+}
+
+// Forward. Grid: sequences × networks; CHAIN + HELPERS threads. INPUT is the most features. Block memory in numbers:
+// 2 · ROW_CHUNK · (INPUT + W_BLOCKS · HIDDEN) + 2 · HIDDEN.
+template <class Cell, int HIDDEN, int ROWS, int GROUP, int INPUT, int HELPERS>
+DEVICE void rows_forward(const LayerArguments &args) {
+    using Threads = RowThreads<HIDDEN, ROWS, GROUP>;
+    constexpr int COLUMNS = Threads::COLUMNS, CHAIN = Threads::CHAIN, PRODUCTS = Cell::W_BLOCKS * HIDDEN;
+    const LayerPlaces &places = args.places;
+    const int network = blockIdx.y, sequence = blockIdx.x, length = length_of(args, network, sequence);
+    const float *weights = args.weights + size_t(network) * args.weight_stride;
+    float *raw = static_cast<float *>(block_memory()), *products = raw + 2 * ROW_CHUNK * INPUT;
+    float *h = products + 2 * ROW_CHUNK * PRODUCTS;
+    const size_t start = first_step(args, network, sequence);
+    if (length == 0) return;
+
+    if (thread_number() >= CHAIN) {
+        constexpr int EACH = (PRODUCTS + HELPERS - 1) / HELPERS;
+        const int member = thread_number() - CHAIN, input = places.input;
+        const float *x = args.x + start * input;
+        const auto copy = ChunkCopy<INPUT, HELPERS>::begin(input, member);
+        // Entries of the rows beyond the input stay 0.
+#pragma unroll 1
+        for (int j = member; j < 2 * ROW_CHUNK * INPUT; j += HELPERS) raw[j] = 0.0f;
+        named_barrier(2, HELPERS);
+#pragma unroll 1
+        for (int c = 0; c < 2; c++) {
+            const int first = c * ROW_CHUNK;
+            copy.run(x + first * input, min(length - first, ROW_CHUNK), raw + first * INPUT);
+        }
+        float w[EACH][INPUT];
+#pragma unroll
+        for (int i = 0; i < EACH; i++) {
+            const int row = min(member + i * HELPERS, PRODUCTS - 1);
+#pragma unroll
+            for (int k = 0; k < INPUT; k++) w[i][k] = k < input ? weights[places.w + k * PRODUCTS + row] : 0.0f;
+        }
+        for (int first = 0; first < length; first += ROW_CHUNK) {
+            const int which = first / ROW_CHUNK & 1;
+            wait_for_copies<1>();
+            named_barrier(2, HELPERS);
+            const float *rows = raw + which * ROW_CHUNK * INPUT;
+            float *to = products + which * ROW_CHUNK * PRODUCTS;
+            float sums[ROW_CHUNK][EACH] = {};
+#pragma unroll
+            for (int k = 0; k < INPUT; k += 4) {
+                if (k < input) {
+#pragma unroll
+                    for (int s = 0; s < ROW_CHUNK; s++) {
+                        float4 v = four_at(rows + s * INPUT + k);
+#pragma unroll
+                        for (int i = 0; i < EACH; i++) {
+                            sums[s][i] += w[i][k] * v.x;
+                            sums[s][i] += w[i][k + 1] * v.y;
+                            sums[s][i] += w[i][k + 2] * v.z;
+                            sums[s][i] += w[i][k + 3] * v.w;
+                        }
+                    }
+                }
+            }
+#pragma unroll
+            for (int i = 0; i < EACH; i++) {
+                const int row = member + i * HELPERS;
+                if (row < PRODUCTS) {
+#pragma unroll
+                    for (int s = 0; s < ROW_CHUNK; s++) to[s * PRODUCTS + row] = sums[s][i];
+                }
+            }
+            named_barrier(2, HELPERS);
+            const int next = first + 2 * ROW_CHUNK;
+            copy.run(x + size_t(next) * input, min(length - next, ROW_CHUNK), raw + which * ROW_CHUNK * INPUT);
+            block_barrier();
+        }
+        wait_for_copies<0>();
+        return;
+    }
+
+    const int group = thread_number() / GROUP, lane = thread_number() % GROUP;
+    const int first = min(group, HIDDEN / ROWS - 1) * ROWS, unit = first + lane % ROWS;
+    const bool is_writer = group < HIDDEN / ROWS && lane < ROWS;
+    float u[Cell::U_BLOCKS][ROWS][COLUMNS];
+#pragma unroll
+    for (int j = 0; j < COLUMNS; j++) {
+        int k = (j / 4 * GROUP + lane) * 4 + j % 4;
+#pragma unroll
+        for (int b = 0; b < Cell::U_BLOCKS; b++) {
+#pragma unroll
+            for (int r = 0; r < ROWS; r++) {
+                u[b][r][j] = weights[places.u + (k * Cell::U_BLOCKS + b) * HIDDEN + first + r];
+            }
+        }
+    }
+    UnitParameters p = unit_parameters<Cell>(args, weights, unit);
+    p.gate = kept_curve(args.gate);
+    p.update = kept_curve(args.update);
+    Memory state = {initial_state(args, network, sequence, unit), 0.0f};
+    if (is_writer) h[unit] = state.h;
+    // Bytes from the place that is read to the place that is written, and from one step's products to the next step's.
+    constexpr int OTHER = HIDDEN * 4, NEXT = PRODUCTS * 4;
+    const Place from = place_of(h + 4 * lane), to = place_of(h + unit), products_from = place_of(products + unit);
+    const bool saves = kept_in_register(int(args.saved && is_writer));
+    const bool writes_all = kept_in_register(int(args.writes_all_states && is_writer));
+    float *saved_to = args.saved + start * (Cell::SAVED + 1) * HIDDEN + unit, *h_to = args.h + start * HIDDEN + unit;
+
+#define ROW_STEP(is_odd)                                                                                               \
+    {                                                                                                                  \
+        float4 v[COLUMNS / 4];                                                                                         \
+        _Pragma("unroll") for (int j = 0; j < COLUMNS / 4; j++) {                                                      \
+            v[j] = read_four_at(from + (is_odd ? OTHER : 0) + j * GROUP * 16);                                         \
+        }                                                                                                              \
+        float of_x[Cell::W_BLOCKS];                                                                                    \
+        _Pragma("unroll") for (int b = 0; b < Cell::W_BLOCKS; b++) of_x[b] = read_at(products_now + b * HIDDEN * 4);   \
+        products_now += NEXT;                                                                                          \
+        float pre[Cell::PRE], saved[Cell::SAVED + 1];                                                                  \
+        _Pragma("unroll") for (int b = 0; b < Cell::PRE; b++) pre[b] = b < Cell::W_BLOCKS ? of_x[b] : 0.0f;            \
+        _Pragma("unroll") for (int b = 0; b < Cell::U_BLOCKS; b++) {                                                   \
+            RowSums<ROWS> sums;                                                                                        \
+            float total[ROWS];                                                                                         \
+            _Pragma("unroll") for (int j = 0; j < COLUMNS / 4; j++) {                                                  \
+                _Pragma("unroll") for (int r = 0; r < ROWS; r++) {                                                     \
+                    const float *of = u[b][r] + 4 * j;                                                                 \
+                    sums.add(r, make_float4(of[0], of[1], of[2], of[3]), v[j]);                                        \
+                }                                                                                                      \
+            }                                                                                                          \
+            sums.total(total);                                                                                         \
+            pre[Cell::u_place(b)] += group_sum<ROWS, GROUP>(total, lane);                                              \
+        }                                                                                                              \
+        saved[Cell::SAVED] = state.h;                                                                                  \
+        Cell::forward(p, pre, state, saved);                                                                           \
+        if (is_writer) write_at(to + (is_odd ? 0 : OTHER), state.h);                                                   \
+        _Pragma("unroll") for (int b = 0; b <= Cell::SAVED; b++) {                                                     \
+            if (saves) saved_to[b * HIDDEN] = saved[b];                                                                \
+        }                                                                                                              \
+        if (writes_all) *h_to = state.h;                                                                               \
+        saved_to += (Cell::SAVED + 1) * HIDDEN;                                                                        \
+        h_to += HIDDEN;                                                                                                \
+    }
+    for (int chunk = 0; chunk < length; chunk += ROW_CHUNK) {
+        block_barrier();
+        Place products_now = products_from + (chunk / ROW_CHUNK & 1) * (ROW_CHUNK * NEXT);
+        const int steps = min(length - chunk, ROW_CHUNK);
+        for (int s = 0; s < steps; s += 2) {
+            if (s > 0) chain_barrier<CHAIN>();
+            ROW_STEP(false)
+            if (s + 1 < steps) {
+                chain_barrier<CHAIN>();
+                ROW_STEP(true)
+            }
+        }
+    }
+#undef ROW_STEP
+    if (is_writer) args.h[(start + length - 1) * HIDDEN + unit] = state.h;
+}
+
+// Backward, with the gradients of all parameters of the layer; a part is a sequence. Grid as forward; CHAIN + HELPERS
+// threads. Writes the gradient by `pre` where there is room for it. The last U_IN_MEMORY blocks of U are in block memory
+// instead of registers. Block memory in numbers: 2 · ROW_CHUNK · (INPUT + (FACTORS + 2 + PRE) · HIDDEN) +
+// U_IN_MEMORY · ROWS · COLUMNS · CHAIN and a number for each of 32 warps, where FACTORS are the numbers of Cell::Factors.
+template <class Cell, int HIDDEN, int ROWS, int GROUP, int INPUT, int HELPERS, int U_IN_MEMORY>
+DEVICE void rows_backward(const LayerArguments &args) {
+    using Threads = RowThreads<HIDDEN, ROWS, GROUP>;
+    constexpr int COLUMNS = Threads::COLUMNS, CHAIN = Threads::CHAIN, KEPT = (Cell::SAVED + 1) * HIDDEN;
+    // What the helpers prepare of a step: the factors, the gradient from outside and the state before the step.
+    constexpr int FACTORS = sizeof(typename Cell::Factors) / 4, PREPARED = (FACTORS + 2) * HIDDEN;
+    constexpr int D_PRE = Cell::PRE * HIDDEN, IN_REGISTERS = Cell::U_BLOCKS - U_IN_MEMORY;
+    const LayerPlaces &places = args.places;
+    const int network = blockIdx.y, sequence = blockIdx.x, length = length_of(args, network, sequence);
+    const float *weights = args.weights + size_t(network) * args.weight_stride;
+    float *raw = static_cast<float *>(block_memory()), *prepared = raw + 2 * ROW_CHUNK * INPUT;
+    float *d_pres = prepared + 2 * ROW_CHUNK * PREPARED, *u_memory = d_pres + 2 * ROW_CHUNK * D_PRE;
+    float *scratch = u_memory + U_IN_MEMORY * ROWS * COLUMNS * CHAIN;
+    float *part = args.parts + (size_t(network) * args.part_count + sequence) * args.part_length;
+    const size_t start = first_step(args, network, sequence);
+    const size_t row_of_states = (size_t(network) * args.sequences + sequence) * HIDDEN;
+    const int last_chunk = (length - 1) / ROW_CHUNK * ROW_CHUNK;
+    if (length == 0) {
+        for (int j = thread_number(); j < args.part_length; j += thread_count()) part[j] = 0.0f;
+        return;
+    }
+    UnitGradients gradients;
+    bool is_writer = false;
+
+    if (thread_number() >= CHAIN) {
+        constexpr int ROWS_OF_W = Cell::W_BLOCKS * HIDDEN, EACH = (ROWS_OF_W + HELPERS - 1) / HELPERS;
+        // A helper computes the factors of a unit, or of several, in every PER-th step of a chunk.
+        constexpr int PER = HELPERS >= 4 * HIDDEN ? 4 : HELPERS >= 2 * HIDDEN ? 2 : 1;
+        constexpr int TURNS = ROW_CHUNK / PER, BATCH = Cell::SAVED > 2 && TURNS > 4 ? 4 : TURNS;
+        constexpr int UNITS = (HIDDEN + HELPERS - 1) / HELPERS;
+        const bool is_smooth = args.gate.is_smooth && args.update.is_smooth;
+        const int member = thread_number() - CHAIN, input = places.input;
+        const float *x = args.x + start * input, *saved = args.saved + start * KEPT;
+        const auto copy = ChunkCopy<INPUT, HELPERS>::begin(input, member);
+#pragma unroll 1
+        for (int j = member; j < 2 * ROW_CHUNK * INPUT; j += HELPERS) raw[j] = 0.0f;
+        float d_w[EACH][INPUT] = {};
+        UnitParameters p[UNITS];
+        float all[UNITS];
+#pragma unroll
+        for (int i = 0; i < UNITS; i++) {
+            const int unit = member % HIDDEN + i * HELPERS;
+            p[i] = unit_parameters<Cell>(args, weights, min(unit, HIDDEN - 1));
+            all[i] = args.d_all && unit < HIDDEN ? args.d_all[row_of_states + unit] : 0.0f;
+        }
+        named_barrier(2, HELPERS);
+        // The chain is a chunk behind, and the gradient of W another one.
+        for (int chunk = last_chunk; chunk >= -2 * ROW_CHUNK; chunk -= ROW_CHUNK) {
+            const int which = chunk / ROW_CHUNK & 1, steps = min(length - chunk, ROW_CHUNK);
+            // The chunk that the chain has left.
+            const int done = chunk + 2 * ROW_CHUNK, done_steps = min(length - done, ROW_CHUNK);
+            if (done <= last_chunk) {
+                const float *rows = raw + which * ROW_CHUNK * INPUT;
+                const float *d_from = d_pres + which * ROW_CHUNK * D_PRE;
+                for (int s = 0; s < done_steps; s += 4) {
+                    float d[4][EACH];
+#pragma unroll
+                    for (int i = 0; i < 4 * EACH; i++) {
+                        const int row = member + i / 4 * HELPERS, step = s + i % 4;
+                        d[i % 4][i / 4] = row < ROWS_OF_W && step < done_steps ? d_from[step * D_PRE + row] : 0.0f;
+                    }
+#pragma unroll
+                    for (int k = 0; k < INPUT; k += 4) {
+                        if (k < input) {
+#pragma unroll
+                            for (int j = 0; j < 4; j++) {
+                                float4 v = four_at(rows + (s + j) * INPUT + k);
+#pragma unroll
+                                for (int i = 0; i < EACH; i++) {
+                                    d_w[i][k] += d[j][i] * v.x;
+                                    d_w[i][k + 1] += d[j][i] * v.y;
+                                    d_w[i][k + 2] += d[j][i] * v.z;
+                                    d_w[i][k + 3] += d[j][i] * v.w;
+                                }
+                            }
+                        }
+                    }
+                }
+                if (args.d_pre) {
+                    float *to = args.d_pre + (start + done) * D_PRE;
+#pragma unroll 1
+                    for (int j = member; j < done_steps * D_PRE; j += HELPERS) to[j] = d_from[j];
+                }
+            }
+            named_barrier(2, HELPERS);
+            if (chunk >= 0) {
+                copy.run(x + size_t(chunk) * input, steps, raw + which * ROW_CHUNK * INPUT);
+#pragma unroll
+                for (int i = 0; i < UNITS; i++) {
+                    const int unit = member % HIDDEN + i * HELPERS, first = member / HIDDEN;
+                    if (unit < HIDDEN && first < PER) {
+                        // All that is read from memory first, so that the reads wait together.
+#pragma unroll
+                        for (int batch = 0; batch < TURNS; batch += BATCH) {
+                            float values[BATCH][Cell::SAVED + 1], outside[BATCH];
+#pragma unroll
+                            for (int turn = 0; turn < BATCH; turn++) {
+                                const int step = chunk + min((batch + turn) * PER + first, steps - 1);
+#pragma unroll
+                                for (int b = 0; b <= Cell::SAVED; b++) {
+                                    values[turn][b] = saved[size_t(step) * KEPT + b * HIDDEN + unit];
+                                }
+                                outside[turn] = all[i];
+                            }
+                            if (args.d_each) {
+#pragma unroll
+                                for (int turn = 0; turn < BATCH; turn++) {
+                                    const int step = chunk + min((batch + turn) * PER + first, steps - 1);
+                                    outside[turn] += args.d_each[(start + step) * HIDDEN + unit];
+                                }
+                            }
+                            float *to = prepared + (which * ROW_CHUNK + batch * PER + first) * PREPARED + unit;
+                            if (is_smooth) {
+                                write_factors<Cell, HIDDEN, BATCH>(smooth(p[i]), values, outside, to, PER * PREPARED);
+                            } else {
+                                write_factors<Cell, HIDDEN, BATCH>(p[i], values, outside, to, PER * PREPARED);
+                            }
+                        }
+                    }
+                }
+            }
+            wait_for_copies<0>();
+            block_barrier();
+        }
+#pragma unroll
+        for (int i = 0; i < EACH; i++) {
+            const int row = member + i * HELPERS;
+#pragma unroll
+            for (int k = 0; k < INPUT; k++) {
+                if (row < ROWS_OF_W && k < input) part[k * ROWS_OF_W + row] = d_w[i][k];
+            }
+        }
+    } else {
+        const int group = thread_number() / GROUP, lane = thread_number() % GROUP;
+        const int first = min(group, HIDDEN / ROWS - 1) * ROWS, unit = first + lane % ROWS;
+        const bool is_owner = group < HIDDEN / ROWS;
+        is_writer = is_owner && lane < ROWS;
+        // A thread has the columns first to first + ROWS - 1 of U, and of each block the rows
+        // (j / 4 * GROUP + lane) * 4 + j % 4.
+        float u[IN_REGISTERS][ROWS][COLUMNS], d_u[Cell::U_BLOCKS][ROWS][COLUMNS];
+        float4 *own_memory = reinterpret_cast<float4 *>(u_memory) + thread_number();
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) {
+#pragma unroll
+            for (int b = 0; b < Cell::U_BLOCKS; b++) {
+#pragma unroll
+                for (int j = 0; j < COLUMNS; j += 4) {
+                    float four[4];
+#pragma unroll
+                    for (int i = 0; i < 4; i++) {
+                        int row = (j / 4 * GROUP + lane) * 4 + i;
+                        four[i] = weights[places.u_rows + (b * HIDDEN + row) * HIDDEN + first + r];
+                        d_u[b][r][j + i] = 0.0f;
+                        if (b < IN_REGISTERS) u[b < IN_REGISTERS ? b : 0][r][j + i] = four[i];
+                    }
+                    if (b >= IN_REGISTERS) {
+                        own_memory[(((b - IN_REGISTERS) * ROWS + r) * (COLUMNS / 4) + j / 4) * CHAIN] =
+                            make_float4(four[0], four[1], four[2], four[3]);
+                    }
+                }
+            }
+        }
+        UnitParameters p = unit_parameters<Cell>(args, weights, unit);
+        Memory d = {args.d_last ? args.d_last[row_of_states + unit] : 0.0f, 0.0f};
+        const Place prepared_from = place_of(prepared + unit), d_at = place_of(d_pres + unit);
+        const Place old_from = place_of(prepared + (FACTORS + 1) * HIDDEN + first), d_from = place_of(d_pres + 4 * lane);
+        const Place own_u = place_of(own_memory);
+        float numbers[FACTORS + 1], old[ROWS] = {};
+        float4 v[COLUMNS / 4] = {};
+
+        for (int chunk = last_chunk; chunk >= 0; chunk -= ROW_CHUNK) {
+            block_barrier();
+            const int which = chunk / ROW_CHUNK & 1, steps = min(length - chunk, ROW_CHUNK);
+            int of_prepared = (which * ROW_CHUNK + steps - 1) * PREPARED * 4, of_d = (which * ROW_CHUNK + steps - 1) * D_PRE * 4;
+#pragma unroll
+            for (int f = 0; f <= FACTORS; f++) numbers[f] = read_at(prepared_from + of_prepared + f * HIDDEN * 4);
+#pragma unroll 1
+            for (int s = steps - 1; s >= 0; s--) {
+                float d_pre[Cell::PRE];
+                typename Cell::Factors factors;
+                memcpy(&factors, numbers, sizeof factors);
+                d.h += numbers[FACTORS];
+                Cell::backward(p, factors, d, d_pre, gradients);
+#pragma unroll
+                for (int b = 0; b < Cell::PRE; b++) {
+                    if (is_writer) write_at(d_at + of_d + b * HIDDEN * 4, d_pre[b]);
+                }
+                // The gradient of U of the step before fills the time until the others have written. Where U has several
+                // blocks, it follows each of their products instead.
+                if (Cell::U_BLOCKS == 1) add_outer<ROWS, COLUMNS>(d_u[0], old, v);
+                chain_barrier<CHAIN>();
+                RowSums<ROWS> sums;
+#pragma unroll
+                for (int b = 0; b < Cell::U_BLOCKS; b++) {
+#pragma unroll
+                    for (int j = 0; j < COLUMNS / 4; j++) {
+                        v[j] = read_four_at(d_from + of_d + Cell::u_place(b) * HIDDEN * 4 + j * GROUP * 16);
+                    }
+                    if (b == 0) {
+                        read_rows<ROWS>(old_from + of_prepared, old);
+                        // Before the first step of a chunk this reads what is not used.
+                        of_prepared -= s > 0 ? PREPARED * 4 : 0;
+#pragma unroll
+                        for (int f = 0; f <= FACTORS; f++) numbers[f] = read_at(prepared_from + of_prepared + f * HIDDEN * 4);
+                    }
+#pragma unroll
+                    for (int j = 0; j < COLUMNS / 4; j++) {
+#pragma unroll
+                        for (int r = 0; r < ROWS; r++) {
+                            if (b < IN_REGISTERS) {
+                                const float *of = u[b < IN_REGISTERS ? b : 0][r] + 4 * j;
+                                sums.add(r, make_float4(of[0], of[1], of[2], of[3]), v[j]);
+                            } else {
+                                const int place = ((b - IN_REGISTERS) * ROWS + r) * (COLUMNS / 4) + j;
+                                sums.add(r, read_four_at(own_u + place * CHAIN * 16), v[j]);
+                            }
+                        }
+                    }
+                    if (Cell::U_BLOCKS > 1) add_outer<ROWS, COLUMNS>(d_u[b], old, v);
+                }
+                float total[ROWS];
+                sums.total(total);
+                d.h += group_sum<ROWS, GROUP>(total, lane);
+                of_d -= D_PRE * 4;
+            }
+        }
+        if (Cell::U_BLOCKS == 1) add_outer<ROWS, COLUMNS>(d_u[0], old, v);
+        // The helpers still add what the last chunks give.
+        block_barrier();
+        block_barrier();
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) {
+            float *u_part = part + places.u - places.w + size_t(first + r) * Cell::U_BLOCKS * HIDDEN;
+#pragma unroll
+            for (int b = 0; b < Cell::U_BLOCKS; b++) {
+#pragma unroll
+                for (int j = 0; j < COLUMNS; j++) {
+                    if (is_owner) u_part[b * HIDDEN + (j / 4 * GROUP + lane) * 4 + j % 4] = d_u[b][r][j];
+                }
+            }
+        }
+        for (int v = 0; is_writer && v < Cell::VECTORS; v++) {
+            part[places.vectors - places.w + v * HIDDEN + unit] = gradients.vectors[v];
+        }
+    }
+    for (int i = 0; i < SCALARS; i++) {
+        float sum = block_sum(is_writer ? gradients.scalars[i] : 0.0f, scratch);
+        if (thread_number() == 0) part[places.scalars - places.w + i] = sum;
+    }
+}
+
+#define ROW_KERNELS(name, Cell, hidden, input, rows, group, helpers, back_rows, back_group, back_helpers, in_memory) \
+    KERNEL(forward_rows_##name##_##hidden, LayerArguments, (RowThreads<hidden, rows, group>::CHAIN + helpers)) {     \
+        rows_forward<Cell, hidden, rows, group, input, helpers>(args);                                               \
+    }                                                                                                                \
+    KERNEL(backward_rows_##name##_##hidden, LayerArguments,                                                          \
+           (RowThreads<hidden, back_rows, back_group>::CHAIN + back_helpers)) {                                      \
+        rows_backward<Cell, hidden, back_rows, back_group, input, back_helpers, in_memory>(args);                    \
+    }
+
+#ifndef NO_ROW_TABLE
+// Width, most features; rows, group and helper threads forward; the same backward, and the blocks of U in block memory.
+ROW_KERNELS(fastgrnn, FastGrnn, 16, 32, 1, 1, 32, 1, 1, 64, 0)
+ROW_KERNELS(fastgrnn, FastGrnn, 32, 32, 1, 1, 32, 2, 2, 64, 0)
+ROW_KERNELS(fastgrnn, FastGrnn, 48, 32, 2, 2, 64, 2, 2, 96, 0)
+ROW_KERNELS(fastgrnn, FastGrnn, 64, 32, 2, 2, 64, 4, 4, 128, 0)
+ROW_KERNELS(fastgrnn, FastGrnn, 80, 32, 2, 2, 64, 4, 4, 160, 0)
+ROW_KERNELS(fastgrnn, FastGrnn, 96, 32, 2, 4, 128, 2, 4, 192, 0)
+ROW_KERNELS(fastgrnn, FastGrnn, 112, 32, 2, 4, 128, 2, 4, 128, 0)
+ROW_KERNELS(fastgrnn, FastGrnn, 128, 32, 1, 2, 64, 4, 8, 128, 0)
+ROW_KERNELS(gru, Gru, 32, 32, 2, 2, 64, 1, 2, 64, 0)
+ROW_KERNELS(gru, Gru, 64, 32, 2, 4, 64, 1, 4, 64, 0)
+ROW_KERNELS(gru, Gru, 80, 16, 2, 4, 64, 1, 4, 64, 0)
+ROW_KERNELS(lstm, Lstm, 32, 32, 2, 2, 64, 1, 2, 64, 0)
+ROW_KERNELS(lstm, Lstm, 64, 32, 2, 4, 64, 1, 4, 64, 2)
+ROW_KERNELS(lstm, Lstm, 80, 16, 2, 4, 64, 1, 4, 64, 2)
+ROW_KERNELS(ugrnn, Ugrnn, 32, 32, 2, 2, 64, 2, 2, 64, 0)
+ROW_KERNELS(ugrnn, Ugrnn, 64, 32, 2, 4, 64, 2, 4, 128, 0)
+ROW_KERNELS(ugrnn, Ugrnn, 80, 32, 2, 4, 64, 1, 4, 64, 0)
+ROW_KERNELS(rnn, Rnn, 32, 32, 1, 1, 32, 2, 2, 64, 0)
+ROW_KERNELS(rnn, Rnn, 64, 32, 2, 2, 64, 4, 4, 128, 0)
+ROW_KERNELS(rnn, Rnn, 128, 32, 1, 2, 64, 4, 8, 128, 0)
+ROW_KERNELS(fastrnn, FastRnn, 32, 32, 1, 1, 32, 2, 2, 64, 0)
+ROW_KERNELS(fastrnn, FastRnn, 64, 32, 2, 2, 64, 4, 4, 128, 0)
+ROW_KERNELS(fastrnn, FastRnn, 80, 32, 2, 2, 64, 4, 4, 160, 0)
+ROW_KERNELS(fastrnn, FastRnn, 128, 32, 1, 2, 64, 4, 8, 128, 0)
+ROW_KERNELS(fastrnn_vector, FastRnnVector, 32, 32, 1, 1, 32, 2, 2, 64, 0)
+ROW_KERNELS(fastrnn_vector, FastRnnVector, 64, 32, 2, 2, 64, 4, 4, 128, 0)
+ROW_KERNELS(fastrnn_vector, FastRnnVector, 128, 32, 1, 2, 64, 4, 8, 128, 0)
+#endif

@@ -1,0 +1,204 @@
+//! Between the flat parameters of a cohort's networks and the padded buffers that layers work on: the mirror of
+//! `kernels/params.cuh`.
+//!
+//! A [`Cohort`] is described on the host by a [`CohortPlan`] and launches four kernels: [`Cohort::draw`] decides which
+//! recurrent entries are dropped, [`Cohort::see`] makes the parameters as the network sees them, [`Cohort::pack`] the
+//! padded buffer, and [`Cohort::pull_back`] the flat gradient from the padded one.
+
+mod jumps;
+mod mirror;
+mod plan;
+
+pub use mirror::{
+    DropSettings, HeadPlaces, LayerPlaces, MAX_LAYERS, MAX_VECTORS, NetworkPlaces, Progress, SCALARS,
+    ViewGrid,
+};
+pub(crate) use mirror::{NetworkSource, ViewSource, mirrors};
+pub use plan::{CohortError, CohortPlan};
+
+use crate::driver::{Address, Buffer, CudaError, Device, Kernel, Plain};
+use jumps::{STATE_WORDS, jumps};
+use mirror::{DrawArguments, PackArguments, PullBackArguments, SeeArguments};
+
+const PATCH_THREADS: u32 = 256;
+/// The bytes of block memory of two patches.
+const PATCH_BYTES: usize = 2 * plan::PATCH * (plan::PATCH + 1) * size_of::<f32>();
+const SEE_THREADS: u32 = 256;
+/// Parameters of a block of the kernel `see`.
+const SEE_PIECE: usize = 1024;
+const DRAW_THREADS: u32 = 512;
+
+/// What a step drops.
+#[derive(Clone, Copy)]
+pub struct Dropped<'a> {
+    /// How.
+    pub settings: &'a Buffer<DropSettings>,
+    /// Which entries: what [`Cohort::draw`] has written.
+    pub drawn: &'a Buffer<u32>,
+}
+
+impl Dropped<'_> {
+    fn addresses(dropped: Option<Self>, plan: &CohortPlan) -> (Address<u32>, Address<DropSettings>) {
+        let Some(Self { settings, drawn }) = dropped else { return (Address::NULL, Address::NULL) };
+        holds(settings, plan.networks());
+        holds(drawn, plan.networks() * plan.drawn_stride());
+        (drawn.address(), settings.address())
+    }
+}
+
+/// A cohort on a device.
+pub struct Cohort {
+    device: Device,
+    plan: CohortPlan,
+    sources: Buffer<NetworkSource>,
+    views: Buffer<ViewSource>,
+    view_of: Buffer<u8>,
+    jumps: Buffer<u32>,
+    draw: Kernel,
+    see: Kernel,
+    pack: Kernel,
+    pull_back: Kernel,
+}
+
+impl Cohort {
+    /// Brings a plan to a device.
+    pub fn new(device: &Device, plan: CohortPlan) -> Result<Self, CudaError> {
+        Ok(Self {
+            sources: device.upload(&plan.sources)?,
+            views: device.upload(&plan.all_views())?,
+            view_of: device.upload(&plan.view_of())?,
+            jumps: device.upload(&jumps(plan.chunks()))?,
+            draw: device.kernel("draw_dropped")?,
+            see: device.kernel("see")?,
+            pack: device.kernel("pack")?,
+            pull_back: device.kernel("pull_back")?,
+            device: device.clone(),
+            plan,
+        })
+    }
+
+    /// The plan.
+    pub fn plan(&self) -> &CohortPlan {
+        &self.plan
+    }
+
+    pub(crate) fn device(&self) -> &Device {
+        &self.device
+    }
+
+    pub(crate) fn descriptions(&self) -> (Address<NetworkSource>, Address<ViewSource>, Address<u8>) {
+        (self.sources.address(), self.views.address(), self.view_of.address())
+    }
+
+    fn check_flat(&self, buffers: &[&Buffer<f32>]) {
+        buffers.iter().for_each(|buffer| holds(buffer, self.plan.networks() * self.plan.parameter_stride()));
+    }
+
+    /// Draws the entries that the next step of each network drops.
+    pub fn draw(
+        &self,
+        progress: &Buffer<Progress>,
+        settings: &Buffer<DropSettings>,
+        drawn: &mut Buffer<u32>,
+    ) -> Result<(), CudaError> {
+        let networks = self.plan.networks();
+        holds(progress, networks);
+        holds(settings, networks);
+        holds(drawn, networks * self.plan.drawn_stride());
+        let args = DrawArguments {
+            sources: self.sources.address(),
+            progress: progress.address(),
+            drops: settings.address(),
+            jumps: self.jumps.address(),
+            drawn: drawn.address(),
+            drawn_stride: self.plan.drawn_stride() as i32,
+        };
+        let bytes = self.plan.chunks() * STATE_WORDS * size_of::<u32>();
+        self.device.launch(&self.draw, [networks as u32, 1, 1], DRAW_THREADS, bytes, &args)
+    }
+
+    /// The parameters as the networks see them: on their grids, `[networks][view_stride]`, and without what is dropped.
+    pub fn see(
+        &self,
+        parameters: &Buffer<f32>,
+        grids: &Buffer<ViewGrid>,
+        dropped: Option<Dropped>,
+        seen: &mut Buffer<f32>,
+    ) -> Result<(), CudaError> {
+        self.check_flat(&[parameters, seen]);
+        holds(grids, self.plan.networks() * self.plan.view_stride());
+        let (drawn, drops) = Dropped::addresses(dropped, &self.plan);
+        let args = SeeArguments {
+            sources: self.sources.address(),
+            views: self.views.address(),
+            grids: grids.address(),
+            view_stride: self.plan.view_stride() as i32,
+            view_of: self.view_of.address(),
+            parameters: parameters.address(),
+            seen: seen.address(),
+            parameter_stride: self.plan.parameter_stride() as i32,
+            drawn,
+            drawn_stride: self.plan.drawn_stride() as i32,
+            drops,
+        };
+        let pieces = self.plan.parameter_stride().div_ceil(SEE_PIECE);
+        self.device.launch(&self.see, self.grid(pieces), SEE_THREADS, 0, &args)
+    }
+
+    /// The padded buffer, `[networks][packed_stride]`, of what the networks see.
+    pub fn pack(&self, seen: &Buffer<f32>, packed: &mut Buffer<f32>) -> Result<(), CudaError> {
+        self.check_flat(&[seen]);
+        holds(packed, self.plan.networks() * self.plan.packed_stride());
+        let args = PackArguments {
+            places: self.plan.places,
+            sources: self.sources.address(),
+            seen: seen.address(),
+            parameter_stride: self.plan.parameter_stride() as i32,
+            packed: packed.address(),
+            packed_stride: self.plan.packed_stride() as i32,
+        };
+        let jobs = self.plan.pack_jobs();
+        self.device.launch(&self.pack, self.grid(jobs), PATCH_THREADS, PATCH_BYTES, &args)
+    }
+
+    /// The flat gradient from the padded one, `[networks][padded_stride]`, given what [`Cohort::pack`] read and wrote.
+    pub fn pull_back(
+        &self,
+        seen: &Buffer<f32>,
+        packed: &Buffer<f32>,
+        padded: &Buffer<f32>,
+        dropped: Option<Dropped>,
+        gradient: &mut Buffer<f32>,
+    ) -> Result<(), CudaError> {
+        self.check_flat(&[seen, gradient]);
+        holds(packed, self.plan.networks() * self.plan.packed_stride());
+        holds(padded, self.plan.networks() * self.plan.padded_stride());
+        let (drawn, drops) = Dropped::addresses(dropped, &self.plan);
+        let args = PullBackArguments {
+            places: self.plan.places,
+            sources: self.sources.address(),
+            seen: seen.address(),
+            packed: packed.address(),
+            parameter_stride: self.plan.parameter_stride() as i32,
+            packed_stride: self.plan.packed_stride() as i32,
+            padded: padded.address(),
+            padded_stride: self.plan.padded_stride() as i32,
+            gradient: gradient.address(),
+            drawn,
+            drawn_stride: self.plan.drawn_stride() as i32,
+            drops,
+        };
+        let jobs = self.plan.pull_back_jobs();
+        self.device.launch(&self.pull_back, self.grid(jobs), PATCH_THREADS, PATCH_BYTES, &args)
+    }
+
+    /// A grid of as many blocks for each network.
+    pub(crate) fn grid(&self, blocks: usize) -> [u32; 3] {
+        [blocks as u32, self.plan.networks() as u32, 1]
+    }
+}
+
+/// Checks that a kernel stays within a buffer.
+pub(crate) fn holds<T: Plain>(buffer: &Buffer<T>, count: usize) {
+    assert!(buffer.len() >= count, "a buffer of {} values is to hold {count}", buffer.len());
+}
