@@ -1,13 +1,13 @@
 //! Training of a cohort: batches, gradients and steps of the optimiser on the device.
 //!
-//! The host gives each network the order of its sequences and the numbers of its steps for an epoch, lets the epoch
-//! run, and reads the results. Between the batches of an epoch nothing goes to the host and back: the launches of a
-//! step are recorded once and replayed.
+//! The host gives each network the order of its sequences and the numbers of its steps, lets batches run, and reads
+//! the results. Between batches nothing goes to the host and back: the launches of a step are recorded once and
+//! replayed.
 
 use crate::assemble::{Assembler, DeviceBatch};
 use crate::driver::{Address, Buffer, CudaError, Device, Graph};
 use crate::gradient::{BatchAddresses, BatchResult, GradientStep};
-use crate::optimize::{Optimizer, StepNumbers};
+use crate::optimize::Optimizer;
 use crate::params::{Cohort, DropSettings, Dropped, MAX_LAYERS, Progress, holds};
 
 /// A cohort with everything that its training needs in device memory.
@@ -93,24 +93,18 @@ impl Trainer {
         &self.cohort
     }
 
-    /// Runs an epoch: a batch for each of `projects`, which says of each batch whether some network projects after it.
-    /// `numbers` are those of the steps of each network. The results are those of each batch, `[networks]`.
+    /// Gives a network the draws of its dropped recurrent entries.
     ///
     /// # Panics
-    /// If there are not as many `numbers` as networks.
-    pub fn run_epoch(
-        &mut self,
-        numbers: &[Vec<StepNumbers>],
-        projects: &[bool],
-    ) -> Result<Vec<Vec<BatchResult>>, CudaError> {
-        let networks = self.cohort.plan().networks();
-        assert_eq!(numbers.len(), networks, "each network has numbers");
-        for (network, rows) in numbers.iter().enumerate() {
-            self.optimizer.plan_steps(network, rows)?;
-        }
-        let progress: Vec<Progress> =
-            self.progress()?.iter().map(|progress| Progress { batch: 0, ..*progress }).collect();
-        self.optimizer.progress.write(0, &progress)?;
+    /// If nothing is dropped in this training.
+    pub fn set_drops(&mut self, network: usize, settings: DropSettings) -> Result<(), CudaError> {
+        let drops = self.drops.as_mut().expect("recurrent entries are dropped in this training");
+        drops.settings.write(network, &[settings])
+    }
+
+    /// Runs a batch for each of `projects`, which says of each whether some network projects after it. Where the
+    /// networks are, and with which numbers they go on, is in the optimiser.
+    pub fn run_batches(&mut self, projects: &[bool]) -> Result<(), CudaError> {
         for &projects in projects {
             let graph = &mut self.graphs[usize::from(projects)];
             if graph.is_none() {
@@ -131,8 +125,12 @@ impl Trainer {
                 self.device.run(graph)?;
             }
         }
-        let results = self.gradient.results()?;
-        Ok(results.chunks(networks).take(projects.len()).map(<[_]>::to_vec).collect())
+        Ok(())
+    }
+
+    /// What the last steps said of their batches, `[batches][networks]`.
+    pub fn results(&self) -> Result<Vec<BatchResult>, CudaError> {
+        self.gradient.results()
     }
 
     /// How far the networks are.
@@ -140,14 +138,8 @@ impl Trainer {
         self.optimizer.progress.to_vec()
     }
 
-    /// The scores of a batch that `batches` made, `[networks][rows][outputs]`, with these flat parameters on their
-    /// grids.
-    pub fn scores(
-        &mut self,
-        parameters: Parameters,
-        batches: &Assembler,
-        gradient: &GradientStep,
-    ) -> Result<Vec<f32>, CudaError> {
+    /// Prepares [`scores`](Self::scores) of these flat parameters, on their grids.
+    pub fn prepare_scores(&mut self, parameters: Parameters) -> Result<(), CudaError> {
         let parameters = match parameters {
             Parameters::Current => &self.optimizer.parameters,
             Parameters::Average => &self.optimizer.average,
@@ -161,10 +153,25 @@ impl Trainer {
             }
             false => parameters,
         };
-        self.cohort.pack(seen, packed)?;
-        gradient.launch_scores(packed, &batches.batch().addresses())?;
-        gradient.scores().to_vec()
+        self.cohort.pack(seen, packed)
     }
+
+    /// The scores of a batch that `batches` makes, and the loss of each sequence. It has as many slots as the batches
+    /// of the training.
+    pub fn scores(&self, batches: &Assembler) -> Result<BatchScores, CudaError> {
+        batches.launch(&self.device)?;
+        self.gradient.launch_scores(&self.weights.packed, &batches.batch().addresses())?;
+        Ok(BatchScores { scores: self.gradient.scores().to_vec()?, losses: self.gradient.losses().to_vec()? })
+    }
+}
+
+/// What the networks say about a batch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BatchScores {
+    /// `[networks][slots][outputs]`
+    pub scores: Vec<f32>,
+    /// The loss of each sequence, `[networks][slots]`.
+    pub losses: Vec<f64>,
 }
 
 /// Which parameters of the networks.

@@ -33,7 +33,7 @@ pub const MOST_MIXED: usize = 8192;
 /// No class counts at its last step alone.
 const NO_CLASS: u32 = u32::MAX;
 
-/// Device memory that only the kernels read, and that stays as it is.
+/// Device memory that only the kernels read.
 struct Constants {
     softplus: Buffer<f32>,
     axes: Buffer<u32>,
@@ -99,8 +99,8 @@ pub struct Assembler {
     per_network: PerNetwork,
     /// The networks as they are on the device.
     networks: Vec<NetworkArguments>,
+    constants: Constants,
     // The kernels read or write these by their addresses.
-    _constants: Constants,
     _scratch: Scratch,
     _data: Rc<DeviceSequences>,
     _background: Option<Rc<DeviceSequences>>,
@@ -274,7 +274,7 @@ impl Assembler {
             batch,
             per_network,
             networks: vec![nothing; shape.networks],
-            _constants: constants,
+            constants,
             _scratch: scratch,
             _data: data,
             _background: background,
@@ -306,6 +306,16 @@ impl Assembler {
         values.indices = self.per_network.indices[network].address();
         values.index_count = number(self.per_network.indices[network].len());
         self.write_network(network)
+    }
+
+    /// Gives a network target values of its own.
+    ///
+    /// # Panics
+    /// If the cohort was made with classes or with values that all networks share.
+    pub fn set_values(&mut self, network: usize, values: &[f32]) -> Result<(), CudaError> {
+        let stride = self.arguments.values_stride as usize;
+        assert!(stride > 0 && values.len() == stride, "{} target values", values.len());
+        self.constants.values.write(network * stride, values)
     }
 
     /// Begins an epoch of a network, with its sequences in their order.

@@ -11,7 +11,7 @@ use fastgrnn_cuda::assemble::{
 use fastgrnn_cuda::driver::Device;
 use fastgrnn_cuda::gradient::{BatchResult, GradientSettings, GradientStep};
 use fastgrnn_cuda::optimize::{Optimizer, OptimizerKind, OptimizerRoom, OptimizerSettings, StepNumbers};
-use fastgrnn_cuda::params::{Cohort, CohortPlan};
+use fastgrnn_cuda::params::{Cohort, CohortPlan, Progress};
 use fastgrnn_cuda::trainer::{Parameters, Trainer};
 use fastgrnn_data::data::Augment;
 use fastgrnn_engine::engine::{Engine, Gradient};
@@ -102,7 +102,7 @@ fn on_device(device: &Device) -> (Vec<Vec<BatchResult>>, Vec<Vec<f32>>, Vec<f32>
     };
     let changes = Changes { noise: NOISE, ..Changes::default() };
     let batches = assembler(slots, BATCHES, &changes, &optimizer);
-    let mut all = assembler(SEQUENCES, 1, &Changes::default(), &optimizer);
+    let mut all = assembler(slots, BATCHES, &Changes::default(), &optimizer);
     let settings = |sequences: usize, batches: usize| GradientSettings {
         loss: Loss::SoftmaxCrossEntropy,
         earlier: Earlier::default(),
@@ -114,7 +114,7 @@ fn on_device(device: &Device) -> (Vec<Vec<BatchResult>>, Vec<Vec<f32>>, Vec<f32>
     let step = |sequences, batches| {
         GradientStep::new(device, cohort.plan(), &networks[0], &settings(sequences, batches)).unwrap()
     };
-    let (gradient, evaluation) = (step(slots, BATCHES), step(SEQUENCES, 1));
+    let gradient = step(slots, BATCHES);
     let mut trainer = Trainer::new(device, cohort, optimizer, batches, gradient, false, None).unwrap();
     let mut results = Vec::new();
     for epoch in 0..EPOCHS {
@@ -126,7 +126,10 @@ fn on_device(device: &Device) -> (Vec<Vec<BatchResult>>, Vec<Vec<f32>>, Vec<f32>
             StepNumbers::new(0.9, 1e-3, done, RATE).following(0.1)
         };
         let rows: Vec<StepNumbers> = (0..BATCHES).map(numbers).collect();
-        results.extend(trainer.run_epoch(&vec![rows; networks.len()], &[false; BATCHES]).unwrap());
+        (0..networks.len()).for_each(|i| trainer.optimizer.plan_steps(i, &rows).unwrap());
+        to_first_batch(&mut trainer);
+        trainer.run_batches(&[false; BATCHES]).unwrap();
+        results.extend(trainer.results().unwrap().chunks(networks.len()).map(<[_]>::to_vec));
     }
     let progress = trainer.progress().unwrap();
     assert!(progress.iter().all(|p| p.step == (EPOCHS * BATCHES) as u64 && p.status == 0), "{progress:?}");
@@ -135,13 +138,32 @@ fn on_device(device: &Device) -> (Vec<Vec<BatchResult>>, Vec<Vec<f32>>, Vec<f32>
     let parameters = (0..networks.len()).map(|i| parameters[plan.parameters(i)].to_vec()).collect();
     // The scores of all sequences in their order, for the parameters as they are.
     let in_order: Vec<Sample> = (0..SEQUENCES as u32).map(|index| Sample { index, repeat: 0 }).collect();
-    let now: Vec<_> = progress.iter().map(|p| fastgrnn_cuda::params::Progress { batch: 0, ..*p }).collect();
-    trainer.optimizer.progress.write(0, &now).unwrap();
     (0..networks.len()).for_each(|i| all.set_epoch(i, 0, &in_order).unwrap());
-    all.launch(device).unwrap();
-    let scores = trainer.scores(Parameters::Current, &all, &evaluation).unwrap();
-    assert_ne!(scores, trainer.scores(Parameters::Average, &all, &evaluation).unwrap());
+    let mut scores_of = |which: Parameters| {
+        trainer.prepare_scores(which).unwrap();
+        let mut scores = vec![Vec::new(); networks.len()];
+        for batch in 0..BATCHES {
+            let now: Vec<_> = progress.iter().map(|p| Progress { batch: batch as i32, ..*p }).collect();
+            trainer.optimizer.progress.write(0, &now).unwrap();
+            let found = trainer.scores(&all).unwrap();
+            let sequences = (batch + 1) * SEQUENCES / BATCHES - batch * SEQUENCES / BATCHES;
+            for (of, row) in scores.iter_mut().zip(found.scores.chunks(slots * CLASSES)) {
+                of.extend_from_slice(&row[..sequences * CLASSES]);
+            }
+            assert!(found.losses.chunks(slots).all(|of| of[..sequences].iter().all(|loss| *loss > 0.0)));
+        }
+        scores.concat()
+    };
+    let scores = scores_of(Parameters::Current);
+    assert_ne!(scores, scores_of(Parameters::Average));
     (results, parameters, scores)
+}
+
+/// All networks go on with the first batch of an epoch.
+fn to_first_batch(trainer: &mut Trainer) {
+    let now: Vec<Progress> =
+        trainer.progress().unwrap().iter().map(|progress| Progress { batch: 0, ..*progress }).collect();
+    trainer.optimizer.progress.write(0, &now).unwrap();
 }
 
 /// The losses of the batches of a network and its parameters and scores after them, by the engine for the CPU.

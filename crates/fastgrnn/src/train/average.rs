@@ -45,11 +45,20 @@ impl Average {
 
     /// Takes in the parameters after a step, `plateaus` after the start of the training.
     pub(super) fn follow(&mut self, params: &[f32], plateaus: usize) {
+        let Some(share) = self.count_step(plateaus) else { return };
+        for (value, p) in self.values.iter_mut().zip(params) {
+            *value += share * (p - *value);
+        }
+    }
+
+    /// Counts a step, and says by which share the average moves towards the parameters after it; nothing while
+    /// the parameters count themselves.
+    pub(super) fn count_step(&mut self, plateaus: usize) -> Option<f32> {
         if self.rule == Rule::SincePlateau && plateaus > 0 {
             self.is_begun = true;
         }
         if !self.is_begun {
-            return;
+            return None;
         }
         self.steps += 1;
         let steps = self.steps as f32;
@@ -58,17 +67,25 @@ impl Average {
             Rule::Moving { decay } => decay.min(steps / (steps + 10.0)),
             Rule::None | Rule::SincePlateau => (steps - 1.0) / steps,
         };
-        for (value, p) in self.values.iter_mut().zip(params) {
-            *value += (1.0 - decay) * (p - *value);
-        }
+        Some(1.0 - decay)
     }
 
     /// Forgets what was before, where there is an average.
     pub(super) fn restart(&mut self, params: &[f32]) {
-        if !self.values.is_empty() {
+        if self.is_there() {
             self.values.copy_from_slice(params);
-            self.steps = 0;
+            self.forget_steps();
         }
+    }
+
+    /// Counts steps from here on, where the average has become a copy of the parameters.
+    pub(super) fn forget_steps(&mut self) {
+        self.steps = 0;
+    }
+
+    /// Whether there is an average.
+    pub(super) fn is_there(&self) -> bool {
+        !self.values.is_empty()
     }
 
     /// Begins a training from `params`.

@@ -84,6 +84,22 @@ pub(super) struct TrainingProgress {
     pub history: Vec<EpochReport>,
 }
 
+impl TrainingProgress {
+    /// Takes in a batch of the current epoch.
+    pub(super) fn count_batch(&mut self, loss: f64, rows: usize, correct: usize) {
+        self.first_loss.get_or_insert(loss);
+        self.loss += loss * rows as f64;
+        self.correct += correct as u64;
+        self.rows += rows as u64;
+        self.batch += 1;
+    }
+
+    /// The mean loss of the current epoch so far.
+    pub(super) fn mean_loss(&self) -> f64 {
+        self.loss / self.rows as f64
+    }
+}
+
 /// A seed's training, ready for its next step.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct State {

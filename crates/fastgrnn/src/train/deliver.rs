@@ -303,6 +303,13 @@ impl Job<'_> {
             return Ok(Scored { scores: found, raw: Vec::new() });
         }
         let (raw, loss) = self.scorer.score(model, params, &train.x, Some(&train.y), indices)?;
+        Ok(self.judge(model, raw, loss, indices))
+    }
+
+    /// How good `raw`, the scores of the training examples at `indices` with this mean loss, are. The labels are
+    /// classes or numbers.
+    pub(super) fn judge(&self, model: &Model, raw: Vec<f32>, loss: f64, indices: &[u32]) -> Scored {
+        let train = &self.data.train;
         let mut scores = raw.clone();
         let cut = model.best_offset(&scores, &train.y, indices);
         if let Some(cut) = cut {
@@ -312,7 +319,7 @@ impl Job<'_> {
         if let Some(cut) = cut {
             found.threshold = Some(threshold(cut.offset));
         }
-        Ok(Scored { scores: found, raw })
+        Scored { scores: found, raw }
     }
 }
 

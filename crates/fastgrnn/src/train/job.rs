@@ -1,7 +1,6 @@
 //! What all seeds of a run share.
 
 use super::changes::differences;
-use super::observe::Observer;
 use super::start_parameters::StartParameters;
 use super::teacher::Teacher;
 use super::{Config, TrainError};
@@ -24,7 +23,6 @@ pub(super) struct Job<'a> {
     pub teacher: Option<Teacher>,
     pub start: StartParameters,
     pub threads: usize,
-    pub observer: &'a mut dyn Observer,
 }
 
 impl Job<'_> {

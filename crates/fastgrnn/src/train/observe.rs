@@ -33,8 +33,10 @@ pub struct SeedStarted {
 /// A batch is done.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
-    /// The seed.
+    /// The seed; the first one where several are trained at once.
     pub seed: u64,
+    /// Trainings that are under way at once.
+    pub together: usize,
     /// Which of its trainings.
     pub pass: Pass,
     /// The fold, from 1, with cross-validation.
@@ -71,6 +73,8 @@ pub trait Observer {
     fn epoch(&mut self, _report: &EpochReport) {}
     /// A seed is done.
     fn seed_finished(&mut self, _result: &SeedResult) {}
+    /// Something that is worth knowing.
+    fn note(&mut self, _text: &str) {}
     /// Something is wrong, and the run goes on.
     fn warning(&mut self, _text: &str) {}
     /// Asked after every batch; `true` makes the run write a checkpoint and return.

@@ -3,6 +3,7 @@
 use super::changes::{differences, lasting_settings};
 use super::checkpoint::BestEpoch;
 use super::clear::remove_run;
+use super::cpu_trainer::CpuTrainer;
 use super::deliver::write_json;
 use super::epoch::EpochReport;
 use super::error::io;
@@ -148,8 +149,8 @@ fn train_seeds(
         fingerprint = format!("{fingerprint}-{vectors}");
     }
     let (settings, folds) = (lasting_settings(config).to_string(), config.folds(data)?);
-    let mut job =
-        Job { config, data, out, fingerprint, settings, folds, scorer, teacher, start, threads, observer };
+    let mut job = Job { config, data, out, fingerprint, settings, folds, scorer, teacher, start, threads };
+    let mut trainer = CpuTrainer::new(&job);
     let mut records: Vec<SeedRecord> = Vec::new();
     for index in 0..config.training.seeds {
         let seed = config.training.seed + index as u64;
@@ -165,10 +166,11 @@ fn train_seeds(
                 record
             }
             None => {
-                let run = SeedRun::new(&mut job, seed, folder)?;
+                let run = SeedRun::new(&job, seed, folder)?;
                 let done = records.iter().flat_map(|r| &r.history).chain(run.history());
                 write_metrics(out, done)?;
-                run.finish(index)?
+                run.announce(&job, index, observer)?;
+                trainer.train(&mut job, run, observer)?
             }
         };
         records.push(record);

@@ -1,30 +1,29 @@
 //! One seed: choose an epoch on the validation part, refit if asked, read the test set once.
+//!
+//! A [`SeedRun`] says which pass comes next and takes in what its epochs came to. Who trains the epochs is the
+//! caller's matter: `cpu_trainer` one seed after the other, `cohort` many at once on a GPU.
 
 use super::TrainError;
 use super::average::Average;
 use super::checkpoint::{BestEpoch, State};
-use super::constraint::StageSchedule;
 use super::cross_validation::FoldScores;
-use super::deliver::{Assessed, Judged, Trained, write_json};
+use super::deliver::{Assessed, Judged, Scored, Trained, write_json};
 use super::epoch::{EpochReport, FoldEpoch, Pass};
 use super::folder::{CHECKPOINT_FILE, METRICS_FILE, RESULT_FILE};
 use super::job::Job;
-use super::observe::{Progress, SeedStarted};
-use super::optim::{Optim, clip_norm};
+use super::margin_scale::MarginScale;
+use super::observe::{Observer, SeedStarted};
+use super::optim::Optim;
 use super::pass_data::PassData;
-use super::schedule::Rate;
+use super::pass_run::PassRun;
 use super::summary::{FoldResult, SeedRecord, SeedResult};
-use super::weight_drop::WeightDrop;
-use fastgrnn_core::batch::{Batch, Earlier};
 use fastgrnn_core::cells::Start;
 use fastgrnn_core::format;
 use fastgrnn_core::metrics::Evaluation;
 use fastgrnn_core::net::Layout;
-use fastgrnn_core::rng::{Rng, stream};
 use fastgrnn_data::data::{Examples, Labels, Sequences};
-use fastgrnn_engine::engine::{Gradient, Step};
 use fastgrnn_model::model::Model;
-use fastgrnn_model::settings::{PLATEAU_EPOCHS, PLATEAU_FACTOR, Refit};
+use fastgrnn_model::settings::{PLATEAU_EPOCHS, Refit};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -37,32 +36,42 @@ const FAR_ABOVE: f64 = 20.0;
 const LEAST_FIRST_LOSS: f64 = 0.1;
 
 /// One seed's training while it runs.
-pub(super) struct SeedRun<'j, 'a> {
-    job: &'j mut Job<'a>,
-    layout: Layout,
+pub(super) struct SeedRun {
+    pub(super) layout: Layout,
     folder: PathBuf,
-    seed: u64,
-    state: State,
-    batch: Batch,
-    gradient: Gradient,
-    /// What of the gradient lies outside the support.
-    outside: Vec<f32>,
-    /// The parameters on their grids, where there are grids.
-    rounded: Vec<f32>,
-    weight_drop: WeightDrop,
+    pub(super) seed: u64,
+    pub(super) state: State,
+    /// What the folds came to, once they are over.
+    folds: Option<FoldChoice>,
+    /// What the refit came to, once it is over.
+    refitted: Option<Trained>,
+    /// Whether no pass is left.
+    is_trained: bool,
     written: Instant,
     clock: Instant,
     /// Whether a file could not be written.
     is_warned: bool,
 }
 
-impl<'j, 'a> SeedRun<'j, 'a> {
+/// What validation after an epoch came to.
+pub(super) struct Validated {
+    pub scored: Scored,
+    /// The scale of the network's margins, in a fold with a positive class.
+    pub scale: Option<MarginScale>,
+}
+
+/// The epoch that cross-validation chose.
+struct FoldChoice {
+    epoch: usize,
+    val: Assessed,
+    folds: Vec<FoldResult>,
+    offset: Option<f64>,
+}
+
+impl SeedRun {
     /// Continues the seed from its checkpoint, or starts it.
-    pub(super) fn new(job: &'j mut Job<'a>, seed: u64, folder: PathBuf) -> Result<Self, TrainError> {
-        let network = job.config.network(job.data);
-        let layout = network.layout();
+    pub(super) fn new(job: &Job, seed: u64, folder: PathBuf) -> Result<Self, TrainError> {
         let (params, optim) = fresh(job, seed);
-        let gradient = Gradient::new(&network);
         let mut state = State::new(seed, job.fingerprint.clone(), job.settings.clone(), params, optim);
         state.progress.average = Average::new(job.config.average(), &state.params);
         let checkpoint = folder.join(CHECKPOINT_FILE);
@@ -71,29 +80,18 @@ impl<'j, 'a> SeedRun<'j, 'a> {
         if state.progress.data != job.fingerprint {
             return Err(TrainError::DataChanged { out: job.out.to_owned() });
         }
-        let mut batch = network.empty_batch();
-        batch.earlier = Earlier {
-            readings: job.config.training.extra_loss_steps,
-            every: job.config.training.extra_loss_stride,
-        };
         let now = Instant::now();
-        let (outside, rounded) = (Vec::new(), Vec::new());
-        let (written, clock) = (now, now);
-        let is_warned = false;
         Ok(Self {
-            job,
-            layout,
+            layout: job.config.network(job.data).layout(),
             folder,
             seed,
             state,
-            batch,
-            gradient,
-            outside,
-            rounded,
-            weight_drop: WeightDrop::default(),
-            written,
-            clock,
-            is_warned,
+            folds: None,
+            refitted: None,
+            is_trained: false,
+            written: now,
+            clock: now,
+            is_warned: false,
         })
     }
 
@@ -102,245 +100,162 @@ impl<'j, 'a> SeedRun<'j, 'a> {
         &self.state.progress.history
     }
 
-    /// Trains to the end and writes model and result.
-    pub(super) fn finish(self, index: usize) -> Result<SeedRecord, TrainError> {
-        match self.job.folds.is_empty() {
-            true => self.finish_split(index),
-            false => self.finish_folds(index),
-        }
-    }
-
-    /// With a validation part that is split off, or without validation.
-    fn finish_split(mut self, index: usize) -> Result<SeedRecord, TrainError> {
-        let config = self.job.config;
-        let (train, val) = config.split(self.job.data)?;
-        self.announce(index, &train, &val);
-        let mut pass_data = PassData::new(config, self.job.data, self.seed, Pass::Choose, train)?;
-        if self.state.progress.pass == Pass::Choose {
-            self.train(&mut pass_data, &val, config.training.epochs)?;
-        }
-        let best = self.state.progress.best;
-        if best.is_none() && self.state.progress.pass == Pass::Choose {
-            self.state.choose();
-        }
-        let mut chosen = Trained { model: pass_data.model, grids: Vec::new(), indices: pass_data.indices };
-        let mut result = None;
-        if config.training.refit != Refit::None {
-            result = Some(self.refit(best.map_or(config.training.epochs, |b| b.epoch))?);
-        }
-        chosen.model.params = std::mem::take(&mut self.state.best_params);
-        chosen.grids = std::mem::take(&mut self.state.progress.chosen_grids);
-        let epochs = self.state.progress.chosen_after.unwrap_or(self.state.progress.epoch);
-        let best_epoch = best.map_or(epochs, |b| b.epoch);
-        let judged = Judged::Part { chosen: &chosen, val: &val };
-        self.record(judged, result.as_ref().unwrap_or(&chosen), best_epoch, Vec::new())
-    }
-
-    /// With cross-validation: a training for each fold, and one on everything.
-    fn finish_folds(mut self, index: usize) -> Result<SeedRecord, TrainError> {
-        let (config, data, folds) = (self.job.config, self.job.data, self.job.folds.clone());
-        let n = data.train.len();
-        let all: Vec<u32> = (0..n as u32).collect();
-        self.announce(index, &all, &all);
-        for part in folds.iter().skip(self.state.progress.fold) {
-            let train = (0..n as u32).filter(|i| part.binary_search(i).is_err()).collect();
-            let mut pass_data = PassData::new(config, data, self.seed, Pass::Choose, train)?;
-            self.train(&mut pass_data, part, config.training.epochs)?;
-            let (params, optim) = fresh(self.job, self.seed);
-            self.state.begin_fold(params, optim);
-            self.try_checkpoint();
-        }
-        let model = PassData::new(config, data, self.seed, Pass::Refit, (0..n as u32).collect())?.model;
-        let scores = n * model.network.outputs * config.training.epochs;
-        if self.state.held_out.len() != scores {
-            let what = format!("{} scores of folds, expected {scores}", self.state.held_out.len());
-            return Err(TrainError::Damaged { path: self.folder.join(CHECKPOINT_FILE), what });
-        }
-        let scores = FoldScores::new(&data.train.y, &folds, &self.state, &model);
-        let best = scores.best(config.metric());
-        let val = Assessed { sequences: scores.sequences(&best), evaluation: best.evaluation };
-        let result = self.refit(best.epoch)?;
-        let judged = Judged::Folds { val: &val, offset: best.offset };
-        self.record(judged, &result, best.epoch, best.folds)
-    }
-
-    fn announce(&mut self, index: usize, train: &[u32], val: &[u32]) {
-        let (training, data) = (&self.job.config.training, self.job.data);
+    /// Tells the observer that the training of the seed at `index` begins.
+    pub(super) fn announce(&self, job: &Job, index: usize, observer: &mut dyn Observer) -> Result<(), TrainError> {
+        let (training, data) = (&job.config.training, job.data);
+        let (train, val) = match job.folds.is_empty() {
+            true => job.config.split(data)?,
+            false => (all_of(&data.train), all_of(&data.train)),
+        };
         let is_language = data.train.y == Labels::Next;
         let count = |x: &Sequences, indices: &[u32]| match is_language {
             true => indices.iter().map(|&i| x.steps(i as usize)).sum(),
             false => indices.len(),
         };
-        let of_test = |test: &Examples| count(&test.x, &(0..test.len() as u32).collect::<Vec<u32>>());
-        self.job.observer.seed_started(&SeedStarted {
+        observer.seed_started(&SeedStarted {
             seed: self.seed,
             index,
             of: training.seeds,
             params: self.layout.len(),
             unit: if is_language { "token" } else { "sequence" },
-            train: count(&data.train.x, train),
-            val: count(&data.train.x, val),
-            folds: self.job.folds.len(),
-            test: data.test.as_ref().map_or(0, of_test),
+            train: count(&data.train.x, &train),
+            val: count(&data.train.x, &val),
+            folds: job.folds.len(),
+            test: data.test.as_ref().map_or(0, |test| count(&test.x, &all_of(test))),
             epochs: training.epochs,
             resumed_after: self.state.progress.history.len(),
         });
-    }
-
-    /// Trains a fresh network on all training data, for `best_epoch` epochs or the whole schedule.
-    fn refit(&mut self, best_epoch: usize) -> Result<Trained, TrainError> {
-        let (config, data) = (self.job.config, self.job.data);
-        let epochs = if config.training.refit == Refit::Full { config.training.epochs } else { best_epoch };
-        if self.state.progress.pass == Pass::Choose {
-            let (params, optim) = fresh(self.job, self.seed);
-            self.state.begin_refit(params, optim);
-            self.try_checkpoint();
-        }
-        let all = (0..data.train.len() as u32).collect();
-        let mut pass_data = PassData::new(config, data, self.seed, Pass::Refit, all)?;
-        self.train(&mut pass_data, &[], epochs)?;
-        let model = Model { params: self.state.counted().to_vec(), ..pass_data.model };
-        let grids = std::mem::take(&mut self.state.progress.constraint.grids);
-        Ok(Trained { model, grids, indices: pass_data.indices })
-    }
-
-    /// The fold that is being trained, from 1, with cross-validation.
-    fn fold(&self) -> Option<usize> {
-        let is_fold = self.state.progress.pass == Pass::Choose && !self.job.folds.is_empty();
-        is_fold.then_some(self.state.progress.fold + 1)
-    }
-
-    /// Runs a pass up to `epochs` epochs of its schedule.
-    fn train(&mut self, pass_data: &mut PassData, val: &[u32], epochs: usize) -> Result<(), TrainError> {
-        let config = self.job.config;
-        let batches = pass_data.batches();
-        let total = config.training.epochs as u64 * batches as u64;
-        let rate = Rate {
-            schedule: config.training.schedule,
-            base: config.training.lr,
-            total,
-            warmup: (config.training.warmup * total as f64).round() as u64,
-            every: (config.training.decay_every.unwrap_or(0.0) * batches as f64).round() as u64,
-            factor: config.training.plateau_factor.unwrap_or(PLATEAU_FACTOR),
-        };
-        let stages = StageSchedule::new(config, &self.layout, total);
-        self.clock = Instant::now();
-        let fold = self.fold();
-        // A refit that stops early must still reach the stage of the epoch that was chosen.
-        let is_settled = |state: &State| stages.is_settled(state.optim.steps);
-        while (self.state.progress.epoch < epochs
-            || (self.state.progress.epoch < config.training.epochs && !is_settled(&self.state)))
-            && !self.out_of_patience()
-        {
-            let epoch = self.state.progress.epoch;
-            pass_data.shuffle(epoch);
-            while self.state.progress.batch < batches {
-                if self.job.observer.should_stop() {
-                    self.checkpoint()?;
-                    let out = self.job.out.to_owned();
-                    return Err(TrainError::Interrupted { seed: self.seed, epoch: epoch + 1, out });
-                }
-                let loss = self.step(pass_data, &rate, &stages)?;
-                let progress = &self.state.progress;
-                self.job.observer.progress(&Progress {
-                    seed: self.seed,
-                    pass: progress.pass,
-                    fold,
-                    epoch: epoch + 1,
-                    epochs,
-                    batch: progress.batch,
-                    batches,
-                    loss,
-                });
-                self.checkpoint_if_due();
-            }
-            self.end_epoch(pass_data, val, epochs, &rate, &stages)?;
-        }
         Ok(())
     }
 
-    /// One optimiser step; returns the epoch's mean loss so far.
-    fn step(
+    /// The pass that is to be trained now; nothing once all are over.
+    pub(super) fn next_pass<'a>(
         &mut self,
-        pass_data: &mut PassData,
-        rate: &Rate,
-        stages: &StageSchedule,
-    ) -> Result<f64, TrainError> {
-        let config = self.job.config;
-        let (epoch, number) = (self.state.progress.epoch, self.state.progress.batch);
-        pass_data.fill(&mut self.batch, epoch, number)?;
-        let (pass, step) = (self.state.progress.pass as u64, self.state.optim.steps);
-        let draws = Rng::keyed(self.seed, &[stream::DROPOUT, pass, step]).next_u64();
-        self.batch.regularization = config.regularization(draws);
-        if pass_data.carries_state() && number > 0 {
-            self.batch.carried.clone_from(&self.state.carried);
+        job: &Job<'a>,
+        observer: &mut dyn Observer,
+    ) -> Result<Option<PassRun<'a>>, TrainError> {
+        if self.is_trained {
+            return Ok(None);
         }
-        if let Some(teacher) = &mut self.job.teacher {
-            teacher.advise(&mut self.batch, &pass_data.model.normalizer)?;
-        }
-        let plateaus = self.state.plateaus();
-        let State { params, optim, progress, carried, .. } = &mut self.state;
-        let (plan, constraint) = (stages.at(optim.steps), &mut progress.constraint);
-        constraint.begin_stage(plan.kind, &self.layout, params);
-        let mut seen = constraint.effective_params(&self.layout, params, &mut self.rounded);
-        let weight_drop = config.training.weight_drop.unwrap_or(0.0);
-        if weight_drop > 0.0 {
-            let rng = Rng::keyed(self.seed, &[stream::WEIGHT_DROP, pass, step]);
-            seen = self.weight_drop.apply(&self.layout, seen, weight_drop, rng);
-        }
-        let Step { loss, correct, rows, .. } =
-            self.job.scorer.engine.gradient(seen, &self.batch, config.training.loss, &mut self.gradient)?;
-        if !loss.is_finite() {
-            return Err(self.diverged(number + 1, format!("the loss became {loss}")));
-        }
-        if pass_data.carries_state() {
-            self.job.scorer.engine.states(carried);
-        }
-        if weight_drop > 0.0 {
-            self.weight_drop.pull_back(&mut self.gradient.values);
-        }
-        constraint.mask_gradient(&mut self.gradient.values, &mut self.outside);
-        let norm = clip_norm(&mut self.gradient.values, config.training.clip);
-        if !norm.is_finite() {
-            let what = format!("the loss was {} but its gradient became {norm}", format::number(loss));
-            return Err(self.diverged(number + 1, what));
-        }
-        let clipped = config.training.clip > 0.0 && norm > config.training.clip;
-        constraint.accumulate_masked(
-            &self.outside,
-            if clipped { (config.training.clip / norm) as f32 } else { 1.0 },
-        );
-        let lr = rate.at(optim.steps, plateaus);
-        optim.step_rows(&self.layout, params, &self.gradient.values, self.gradient.rows(), lr);
-        if let Some(projection) = plan.projection {
-            stages.project(projection, constraint, &self.layout, params, optim, lr);
-        }
-        constraint.clamp(&self.layout, params);
-        if !all_finite(params) {
-            let what = format!("a parameter became infinite or NaN at a loss of {}", format::number(loss));
-            return Err(self.diverged(number + 1, what));
-        }
-        let progress = &mut self.state.progress;
-        match plan.projection {
-            Some(_) => progress.average.restart(&self.state.params),
-            None => progress.average.follow(&self.state.params, plateaus),
-        }
-        progress.first_loss.get_or_insert(loss);
-        progress.loss += loss * rows as f64;
-        progress.correct += correct as u64;
-        progress.rows += rows as u64;
-        progress.batch += 1;
-        progress.epoch_seconds += lap(&mut self.clock);
-        Ok(progress.loss / progress.rows as f64)
+        let (config, data) = (job.config, job.data);
+        let is_choosing = self.state.progress.pass == Pass::Choose;
+        let (train, val, epochs) = match job.folds.get(self.state.progress.fold) {
+            Some(part) if is_choosing => {
+                let others = all_of(&data.train).into_iter().filter(|i| part.binary_search(i).is_err());
+                (others.collect(), part.clone(), config.training.epochs)
+            }
+            None if is_choosing && job.folds.is_empty() => {
+                let (train, val) = config.split(data)?;
+                (train, val, config.training.epochs)
+            }
+            _ => {
+                let epochs = self.refit_epochs(job)?;
+                self.begin_refit(job, observer);
+                (all_of(&data.train), Vec::new(), epochs)
+            }
+        };
+        self.clock = Instant::now();
+        let pass_data = PassData::new(config, data, self.seed, self.state.progress.pass, train)?;
+        Ok(Some(PassRun::new(config, &self.layout, pass_data, val, epochs)))
     }
 
-    fn end_epoch(
+    /// Epochs of the refit: as many as were best on validation, or the whole schedule.
+    fn refit_epochs(&mut self, job: &Job) -> Result<usize, TrainError> {
+        let training = &job.config.training;
+        Ok(match training.refit {
+            Refit::Full => training.epochs,
+            _ if job.folds.is_empty() => self.state.progress.best.map_or(training.epochs, |best| best.epoch),
+            _ => self.fold_choice(job)?.epoch,
+        })
+    }
+
+    /// Begins the refit from fresh parameters, if it has not begun.
+    fn begin_refit(&mut self, job: &Job, observer: &mut dyn Observer) {
+        if self.state.progress.pass == Pass::Choose {
+            let (params, optim) = fresh(job, self.seed);
+            self.state.begin_refit(params, optim);
+            self.try_checkpoint(observer);
+        }
+    }
+
+    /// What the folds came to, all of which are over.
+    fn fold_choice(&mut self, job: &Job) -> Result<&FoldChoice, TrainError> {
+        if self.folds.is_none() {
+            let (config, data) = (job.config, job.data);
+            let model = PassData::new(config, data, self.seed, Pass::Refit, all_of(&data.train))?.model;
+            let scores = data.train.len() * model.network.outputs * config.training.epochs;
+            if self.state.held_out.len() != scores {
+                let what = format!("{} scores of folds, expected {scores}", self.state.held_out.len());
+                return Err(TrainError::Damaged { path: self.folder.join(CHECKPOINT_FILE), what });
+            }
+            let scores = FoldScores::new(&data.train.y, &job.folds, &self.state, &model);
+            let best = scores.best(config.metric());
+            let (sequences, epoch) = (scores.sequences(&best), best.epoch);
+            let val = Assessed { sequences, evaluation: best.evaluation };
+            self.folds = Some(FoldChoice { epoch, val, folds: best.folds, offset: best.offset });
+        }
+        Ok(self.folds.as_ref().expect("it was made above"))
+    }
+
+    /// Whether `pass` has no epoch left. A refit that stops early must still reach the stage of the epoch that was
+    /// chosen.
+    pub(super) fn is_over(&self, job: &Job, pass: &PassRun) -> bool {
+        let (epoch, epochs) = (self.state.progress.epoch, job.config.training.epochs);
+        let is_settled = pass.stages.is_settled(self.state.optim.steps);
+        (epoch >= pass.epochs && (epoch >= epochs || is_settled)) || self.out_of_patience(job)
+    }
+
+    /// Only epochs after which the run was settled are ever best, so that only they are waited for.
+    fn out_of_patience(&self, job: &Job) -> bool {
+        let (patience, progress) = (job.config.training.patience, &self.state.progress);
+        let waited = progress.best.map_or(0, |best| progress.epoch.saturating_sub(best.epoch));
+        patience > 0 && progress.pass == Pass::Choose && waited >= patience
+    }
+
+    /// Ends `pass`, whose last parameters the state holds.
+    pub(super) fn end_pass(&mut self, job: &Job, pass: PassRun, observer: &mut dyn Observer) {
+        match (self.state.progress.pass, job.folds.is_empty()) {
+            (Pass::Choose, false) => {
+                let (params, optim) = fresh(job, self.seed);
+                self.state.begin_fold(params, optim);
+                self.try_checkpoint(observer);
+            }
+            (Pass::Choose, true) => {
+                if self.state.progress.best.is_none() {
+                    self.state.choose();
+                }
+                match job.config.training.refit {
+                    Refit::None => self.is_trained = true,
+                    _ => {
+                        // The epochs of the refit depend on the choice alone, which is in the state.
+                        self.begin_refit(job, observer);
+                    }
+                }
+            }
+            (Pass::Refit, _) => {
+                let model = Model { params: self.state.counted().to_vec(), ..pass.data.model };
+                let grids = std::mem::take(&mut self.state.progress.constraint.grids);
+                self.refitted = Some(Trained { model, grids, indices: pass.data.indices });
+                self.is_trained = true;
+            }
+        }
+    }
+
+    /// The fold that is being trained, from 1, with cross-validation.
+    pub(super) fn fold(&self, job: &Job) -> Option<usize> {
+        let is_fold = self.state.progress.pass == Pass::Choose && !job.folds.is_empty();
+        is_fold.then_some(self.state.progress.fold + 1)
+    }
+
+    /// Takes in a finished epoch: its batches are counted in the state, and `validated` is what the validation part
+    /// says. `refresh` brings the parameters of the state up to date, where they are wanted.
+    pub(super) fn end_epoch(
         &mut self,
-        pass_data: &PassData,
-        val: &[u32],
-        epochs: usize,
-        rate: &Rate,
-        stages: &StageSchedule,
+        job: &Job,
+        pass: &PassRun,
+        validated: Option<Validated>,
+        refresh: impl FnOnce(&mut State) -> Result<(), TrainError>,
+        observer: &mut dyn Observer,
     ) -> Result<(), TrainError> {
         let train_loss = self.state.progress.loss / self.state.progress.rows.max(1) as f64;
         let first = self.state.progress.first_loss.unwrap_or(train_loss).max(LEAST_FIRST_LOSS);
@@ -350,137 +265,150 @@ impl<'j, 'a> SeedRun<'j, 'a> {
                 format::number(train_loss),
                 format::number(first)
             );
-            return Err(self.diverged(self.state.progress.batch, what));
+            return Err(self.diverged(job, self.state.progress.batch, what));
         }
-        let (done, fold) = (self.state.optim.steps, self.fold());
-        let eligible = !val.is_empty() && stages.is_settled(done);
-        let mut validated = None;
-        if !val.is_empty() {
-            let (constraint, model) = (&self.state.progress.constraint, &pass_data.model);
-            let seen = constraint.effective_params(&self.layout, self.state.counted(), &mut self.rounded);
-            let scored = self.job.validate(model, seen, val)?;
-            if fold.is_some() {
-                let (loss, indices) = (scored.scores.loss, &pass_data.indices);
-                let scale = self.job.margin_scale(model, seen, indices)?;
-                self.state.progress.fold_epochs.push(FoldEpoch { loss, eligible, scale });
-                self.state.held_out.extend(scored.held_out(model));
-            }
-            validated = Some(scored.scores);
-        }
+        let (done, fold) = (self.state.optim.steps, self.fold(job));
+        let eligible = validated.is_some() && pass.stages.is_settled(done);
         let mut is_best = false;
-        if let Some(scores) = &validated {
-            if !scores.loss.is_finite() {
-                let what = format!("the validation loss became {}", scores.loss);
-                return Err(self.diverged(self.state.progress.batch, what));
+        if let Some(Validated { scored, scale }) = &validated {
+            let loss = scored.scores.loss;
+            if fold.is_some() {
+                self.state.progress.fold_epochs.push(FoldEpoch { loss, eligible, scale: *scale });
+                self.state.held_out.extend(scored.held_out(&pass.data.model));
+            }
+            if !loss.is_finite() {
+                let what = format!("the validation loss became {loss}");
+                return Err(self.diverged(job, self.state.progress.batch, what));
             }
             let epoch = self.state.progress.epoch + 1;
-            let this = BestEpoch::of(epoch, scores, self.job.config.metric());
+            let this = BestEpoch::of(epoch, &scored.scores, job.config.metric());
             let progress = &mut self.state.progress;
             is_best = eligible && fold.is_none() && progress.best.is_none_or(|best| this.beats(&best));
             if is_best {
                 progress.best = Some(this);
+                refresh(&mut self.state)?;
                 self.state.choose();
             }
         }
-        let lr = rate.at(done.saturating_sub(1), self.state.plateaus());
+        let lr = pass.rate.at(done.saturating_sub(1), self.state.plateaus());
         let progress = &mut self.state.progress;
-        progress.epoch_seconds += lap(&mut self.clock);
         progress.epoch += 1;
-        if let Some(scores) = &validated {
-            let patience = self.job.config.training.plateau_epochs.unwrap_or(PLATEAU_EPOCHS);
+        let scores = validated.as_ref().map(|validated| &validated.scored.scores);
+        if let Some(scores) = scores {
+            let patience = job.config.training.plateau_epochs.unwrap_or(PLATEAU_EPOCHS);
             progress.plateaus.observe(progress.epoch, scores.loss, patience);
         }
-        let classes = matches!(self.job.data.train.y, Labels::Class { .. });
+        let classes = matches!(job.data.train.y, Labels::Class { .. });
         let report = EpochReport {
             seed: self.seed,
             pass: progress.pass,
             fold,
             epoch: progress.epoch,
-            epochs,
+            epochs: pass.epochs,
             lr,
             train_loss,
             train_accuracy: classes.then(|| progress.correct as f64 / progress.rows.max(1) as f64),
-            val_loss: validated.as_ref().map(|s| s.loss),
-            val_accuracy: validated.as_ref().and_then(|s| s.accuracy),
-            val_f1: validated.as_ref().filter(|s| s.threshold.is_some()).and_then(|s| s.f1),
-            val_micro_f1: validated.as_ref().and_then(|s| s.sets.as_ref()).and_then(|s| s.micro_f1),
-            val_perplexity: validated.as_ref().and_then(|s| s.perplexity),
+            val_loss: scores.map(|s| s.loss),
+            val_accuracy: scores.and_then(|s| s.accuracy),
+            val_f1: scores.filter(|s| s.threshold.is_some()).and_then(|s| s.f1),
+            val_micro_f1: scores.and_then(|s| s.sets.as_ref()).and_then(|s| s.micro_f1),
+            val_perplexity: scores.and_then(|s| s.perplexity),
             best: is_best,
-            stage: stages.at(done.saturating_sub(1)).kind.stage(),
+            stage: pass.stages.at(done.saturating_sub(1)).kind.stage(),
             eligible,
             seconds: progress.epoch_seconds,
         };
         // The lines are written again from the history when a seed begins or ends.
-        let appended = append_metrics(self.job.out, &report);
+        let appended = append_metrics(job.out, &report);
         progress.history.push(report.clone());
         self.state.clear_epoch();
-        self.warn(appended);
-        self.job.observer.epoch(&report);
-        if self.job.config.training.checkpoint_every == 0.0 {
-            self.try_checkpoint();
-        }
+        self.warn(appended, observer);
+        observer.epoch(&report);
         Ok(())
     }
 
-    /// Only epochs after which the run was settled are ever best, so that only they are waited for.
-    fn out_of_patience(&self) -> bool {
-        let (patience, progress) = (self.job.config.training.patience, &self.state.progress);
-        let waited = progress.best.map_or(0, |best| progress.epoch.saturating_sub(best.epoch));
-        patience > 0 && progress.pass == Pass::Choose && waited >= patience
+    /// Counts the time since it was last counted, or since the pass began.
+    pub(super) fn count_time(&mut self) {
+        self.state.progress.epoch_seconds += lap(&mut self.clock);
     }
 
-    fn checkpoint_if_due(&mut self) {
-        let every = self.job.config.training.checkpoint_every;
-        if every > 0.0 && self.written.elapsed().as_secs_f64() >= every {
-            self.try_checkpoint();
+    /// Whether a checkpoint is to be written, in the middle of an epoch or at its end.
+    pub(super) fn is_checkpoint_due(&self, job: &Job, is_epoch_over: bool) -> bool {
+        match job.config.training.checkpoint_every {
+            0.0 => is_epoch_over,
+            every => self.written.elapsed().as_secs_f64() >= every,
         }
     }
 
     /// Writes a checkpoint. One that cannot be written does not end the run: the next one may succeed, and
     /// the results do not need it.
-    fn try_checkpoint(&mut self) {
+    pub(super) fn try_checkpoint(&mut self, observer: &mut dyn Observer) {
         let written = self.checkpoint();
         self.written = Instant::now();
-        self.warn(written);
+        self.warn(written, observer);
     }
 
     /// Tells the observer that a file could not be written, once for each seed.
-    fn warn(&mut self, written: Result<(), TrainError>) {
+    fn warn(&mut self, written: Result<(), TrainError>, observer: &mut dyn Observer) {
         if let (Err(error), false) = (&written, self.is_warned) {
-            self.job.observer.warning(&format!("{error}; the training goes on without this file"));
+            observer.warning(&format!("{error}; the training goes on without this file"));
         }
         self.is_warned |= written.is_err();
     }
 
-    fn checkpoint(&mut self) -> Result<(), TrainError> {
+    /// Writes a checkpoint.
+    pub(super) fn checkpoint(&mut self) -> Result<(), TrainError> {
         self.state.save(&self.folder.join(CHECKPOINT_FILE))?;
         self.written = Instant::now();
         Ok(())
     }
 
-    fn diverged(&self, batch: usize, what: String) -> TrainError {
-        let config = self.job.config;
+    /// The error of a run that was asked to stop.
+    pub(super) fn interrupted(&self, job: &Job) -> TrainError {
+        let epoch = self.state.progress.epoch + 1;
+        TrainError::Interrupted { seed: self.seed, epoch, out: job.out.to_owned() }
+    }
+
+    /// The error of a training that diverged in this batch, from 1, of the epoch.
+    pub(super) fn diverged(&self, job: &Job, batch: usize, what: String) -> TrainError {
+        let config = job.config;
         TrainError::Diverged {
             seed: self.seed,
             epoch: self.state.progress.epoch + 1,
             batch,
             what,
-            try_lr: smaller_lr(config.training.lr, config.default_lr(self.job.data)),
+            try_lr: smaller_lr(config.training.lr, config.default_lr(job.data)),
             clipped: config.training.clip > 0.0,
             try_start: if config.parameters.start == Start::Slow { "authors" } else { "slow" },
-            out: self.job.out.to_owned(),
+            out: job.out.to_owned(),
         }
     }
 
-    /// Writes and evaluates what the seed delivers, and writes that down.
-    fn record(
-        mut self,
-        judged: Judged,
-        result: &Trained,
-        best_epoch: usize,
-        cv: Vec<FoldResult>,
-    ) -> Result<SeedRecord, TrainError> {
-        let delivery = self.job.deliver(&self.folder, judged, result)?;
+    /// Writes and evaluates what the seed delivers, and writes that down. All passes are over.
+    pub(super) fn record(mut self, job: &mut Job, observer: &mut dyn Observer) -> Result<SeedRecord, TrainError> {
+        self.clock = Instant::now();
+        let (config, data) = (job.config, job.data);
+        let refitted = self.refitted.take();
+        let (delivery, best_epoch, cv) = match job.folds.is_empty() {
+            true => {
+                let (train, val) = config.split(data)?;
+                let PassData { mut model, indices, .. } =
+                    PassData::new(config, data, self.seed, Pass::Choose, train)?;
+                model.params = std::mem::take(&mut self.state.best_params);
+                let grids = std::mem::take(&mut self.state.progress.chosen_grids);
+                let chosen = Trained { model, grids, indices };
+                let judged = Judged::Part { chosen: &chosen, val: &val };
+                let delivery = job.deliver(&self.folder, judged, refitted.as_ref().unwrap_or(&chosen))?;
+                (delivery, self.state.progress.best.map(|best| best.epoch), Vec::new())
+            }
+            false => {
+                self.fold_choice(job)?;
+                let FoldChoice { epoch, val, folds, offset } = self.folds.take().expect("it was made above");
+                let result = refitted.expect("a cross-validation ends with a refit");
+                let delivery = job.deliver(&self.folder, Judged::Folds { val: &val, offset }, &result)?;
+                (delivery, Some(epoch), folds)
+            }
+        };
         let progress = &mut self.state.progress;
         progress.seconds += progress.epoch_seconds + lap(&mut self.clock);
         let epochs = progress.chosen_after.unwrap_or(progress.epoch);
@@ -493,7 +421,7 @@ impl<'j, 'a> SeedRun<'j, 'a> {
                 model_float: quantized.map(|q| q.model_float.clone()),
                 bytes: quantized.map(|q| q.bytes),
                 epochs,
-                best_epoch,
+                best_epoch: best_epoch.unwrap_or(epochs),
                 seconds: progress.seconds,
                 train: scores(&delivery.train),
                 val: scores(&delivery.val),
@@ -511,9 +439,14 @@ impl<'j, 'a> SeedRun<'j, 'a> {
         };
         write_json(&self.folder.join(RESULT_FILE), &record)?;
         let _ = std::fs::remove_file(self.folder.join(CHECKPOINT_FILE));
-        self.job.observer.seed_finished(&record.result);
+        observer.seed_finished(&record.result);
         Ok(record)
     }
+}
+
+/// The indices of all sequences.
+fn all_of(examples: &Examples) -> Vec<u32> {
+    (0..examples.len() as u32).collect()
 }
 
 fn fresh(job: &Job, seed: u64) -> (Vec<f32>, Optim) {
@@ -521,12 +454,6 @@ fn fresh(job: &Job, seed: u64) -> (Vec<f32>, Optim) {
     let training = &job.config.training;
     let optim = Optim::new(training.optimizer, training.momentum, training.weight_decay, params.len());
     (params, optim)
-}
-
-/// Whether no value is infinite or NaN. The largest magnitude tells, without a branch a value.
-fn all_finite(values: &[f32]) -> bool {
-    let largest = values.iter().fold(0, |top, v| v.abs().to_bits().max(top));
-    largest < f32::INFINITY.to_bits()
 }
 
 /// Seconds since `clock` was last read.
