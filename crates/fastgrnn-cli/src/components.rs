@@ -7,7 +7,7 @@ use fastgrnn::metrics::Scores;
 use fastgrnn::model::AnyModel;
 use fastgrnn::pareto::Component;
 use fastgrnn::report::{count, fraction, number};
-use fastgrnn::train::Outcome;
+use fastgrnn::train::{DeviceChoice, Outcome};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -38,7 +38,7 @@ pub fn train_all(
     for (i, component) in components.iter().enumerate() {
         console.note(&format!("{} of {}: {}", i + 1, components.len(), title(component.name)));
         let place = Place { out: Some(folder(component.name)), resume: false, replace: false };
-        let outcome = train(&component.recipe, place, threads, console)?;
+        let outcome = train(&component.recipe, place, threads, DeviceChoice::Cpu, console)?;
         rows.push(row(component.name, &outcome));
         last = Some(outcome);
     }

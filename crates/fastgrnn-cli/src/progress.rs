@@ -41,7 +41,11 @@ impl Watcher {
         }
     }
 
-    fn name(&self, seed: u64, pass: Pass, fold: Option<usize>) -> String {
+    /// The name of a training, or of several that are under way at once.
+    fn name(&self, (seed, together): (u64, usize), pass: Pass, fold: Option<usize>) -> String {
+        if together > 1 {
+            return format!("{together} networks");
+        }
         let mut name = if self.seeds > 1 { format!("seed {seed}") } else { "training".to_owned() };
         if let Some(fold) = fold {
             name.push_str(&format!(", fold {fold} of {}", self.folds));
@@ -199,7 +203,7 @@ impl Observer for Watcher {
         self.last_draw = Some(Instant::now());
         let length = (event.epochs * event.batches) as u64;
         let done = ((event.epoch - 1) * event.batches + event.batch) as u64;
-        let prefix = self.name(event.seed, event.pass, event.fold);
+        let prefix = self.name((event.seed, event.together), event.pass, event.fold);
         let fresh = self.bar.as_ref().is_none_or(|b| b.prefix() != prefix);
         if fresh {
             self.finish_bar();
@@ -231,7 +235,7 @@ impl Observer for Watcher {
             self.last_line.is_none_or(|t| t.elapsed() >= BETWEEN_LINES) || report.epoch == report.epochs;
         if due {
             self.last_line = Some(Instant::now());
-            let name = self.name(report.seed, report.pass, report.fold);
+            let name = self.name((report.seed, 1), report.pass, report.fold);
             self.line(&format!("{name}: {}", epoch_text(report)));
         }
     }
@@ -255,6 +259,10 @@ impl Observer for Watcher {
             accuracy("test", &result.test),
             duration(result.seconds)
         ));
+    }
+
+    fn note(&mut self, text: &str) {
+        self.line(text);
     }
 
     fn warning(&mut self, text: &str) {

@@ -13,7 +13,7 @@ use anyhow::Context;
 use fastgrnn::data::{self, Request};
 use fastgrnn::metrics::Scores;
 use fastgrnn::report::{bytes, count, duration, fraction, number, quantity};
-use fastgrnn::train::{self, Delivered, Outcome, REPORT_FILE, Recipe, RunOptions};
+use fastgrnn::train::{self, Delivered, DeviceChoice, Outcome, REPORT_FILE, Recipe, RunOptions};
 use std::path::{Path, PathBuf};
 
 /// Reads a recipe file. A data set instead of a recipe gets an error of its own.
@@ -37,7 +37,13 @@ pub struct Place {
 }
 
 /// Loads the data, trains and writes the report.
-pub fn train(recipe: &Recipe, place: Place, threads: usize, console: Console) -> anyhow::Result<Outcome> {
+pub fn train(
+    recipe: &Recipe,
+    place: Place,
+    threads: usize,
+    device: DeviceChoice,
+    console: Console,
+) -> anyhow::Result<Outcome> {
     let recipe = &with_absolute_paths(recipe);
     let request = Request { watch: progress::reading(&console), ..recipe.request() };
     let data = dataset::finish(data::load(&request), &request.source, console)?;
@@ -50,7 +56,7 @@ pub fn train(recipe: &Recipe, place: Place, threads: usize, console: Console) ->
         None => runs::fresh(&config.source.dataset, config.network.cell.name())?,
     };
     interrupt::listen();
-    let options = RunOptions { out, resume: place.resume, threads };
+    let options = RunOptions { out, resume: place.resume, threads, device };
     let mut watcher = Watcher::new(console);
     let outcome = match place.replace {
         true => train::run_anew(&config, &data, &options, &mut watcher)?,

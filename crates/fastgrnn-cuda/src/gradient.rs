@@ -17,6 +17,8 @@ const SUM_PIECE: usize = 32;
 const SUM_SHARE: usize = 8;
 /// Up to how many sequences the head has a block for each.
 const FEW_SEQUENCES: usize = 1200;
+/// The most units that padding adds up to a multiple of.
+const MAX_PADDING: usize = 128;
 /// Sequences of a block of the head where there are more.
 const HEAD_SEQUENCES: usize = 8;
 
@@ -152,6 +154,15 @@ pub struct GradientStep {
     correct: Buffer<i32>,
     scores: Buffer<f32>,
     results: Buffer<BatchResult>,
+}
+
+/// The bytes of block memory that the head of a network needs.
+pub fn head_bytes(network: &Network) -> usize {
+    head_memory(network.hidden().next_multiple_of(MAX_PADDING), network.outputs)
+}
+
+fn head_memory(hidden: usize, outputs: usize) -> usize {
+    4 * (hidden * (2 + outputs) + 2 * outputs)
 }
 
 impl GradientStep {
@@ -359,7 +370,7 @@ impl GradientStep {
 
     fn launch_head(&self, args: &HeadArguments) -> Result<(), CudaError> {
         let (hidden, outputs) = (args.places.hidden as usize, args.places.outputs as usize);
-        let bytes = 4 * (hidden * (2 + outputs) + 2 * outputs);
+        let bytes = head_memory(hidden, outputs);
         let grid = [args.part_count as u32, self.size.networks as u32, 1];
         self.device.launch(&self.head_kernel, grid, HEAD_THREADS, bytes, args)
     }

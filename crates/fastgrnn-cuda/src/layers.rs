@@ -5,8 +5,9 @@
 //! for the cells, widths and inputs that they were compiled for.
 
 use crate::driver::{Address, CudaError, Device, Kernel, Plain};
-use crate::params::{LayerPlaces, mirrors};
+use crate::params::{LayerPlaces, MAX_VECTORS, mirrors};
 use fastgrnn_core::cells::{Cell, CellKind, Nonlinearity};
+use fastgrnn_core::net::Network;
 
 /// Sequences of a tile.
 pub(crate) const TILE: usize = 8;
@@ -270,6 +271,31 @@ fn row_kernels(kind: CellKind, hidden: usize, input: usize) -> Option<&'static R
 /// The kernels of tiles for a layer.
 fn tile_kernels(kind: CellKind, hidden: usize, input: usize) -> Option<&'static TileKernels> {
     TILE_KERNELS.iter().find(|k| (k.kind, k.hidden) == (kind, hidden) && k.input >= input)
+}
+
+/// Units of layers are padded to a multiple of this.
+const UNITS: usize = 16;
+
+/// The width to which layers of up to `hidden` units are padded: the least one that has fast kernels for what `cell`
+/// reads, or else that of the general ones.
+pub fn padded_units(cell: &Cell, hidden: usize) -> usize {
+    let fits = |kind: CellKind, width: usize, input: usize| {
+        (kind == cell.kind && width >= hidden && input >= cell.input).then_some(width)
+    };
+    let of_rows = ROW_KERNELS.iter().filter_map(|k| fits(k.kind, k.hidden, k.input));
+    let of_tiles = TILE_KERNELS.iter().filter_map(|k| fits(k.kind, k.hidden, k.input));
+    of_rows.chain(of_tiles).min().unwrap_or_else(|| hidden.next_multiple_of(UNITS))
+}
+
+/// The most bytes of block memory that a layer of a network may need.
+pub fn layer_bytes(network: &Network) -> usize {
+    let of_layer = |cell: &Cell| {
+        let (rule, hidden) = (rule(cell.kind), cell.hidden.next_multiple_of(UNITS));
+        let forward = TILE * (cell.input.next_multiple_of(UNITS) + 2 * hidden);
+        let backward = TILE * (rule.pre + MAX_VECTORS) * hidden + WARP;
+        4 * forward.max(backward)
+    };
+    network.layers.iter().map(of_layer).max().unwrap_or(0)
 }
 
 /// A kernel and how it is launched.

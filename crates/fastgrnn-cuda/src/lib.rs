@@ -12,6 +12,8 @@ pub mod params;
 pub mod trainer;
 
 pub use driver::CudaError;
+pub use gradient::head_bytes;
 #[doc(hidden)]
 pub use kernels::{cubin, ptx};
-pub use layers::{Family, MAX_HIDDEN};
+pub use layers::{Family, MAX_HIDDEN, layer_bytes, padded_units};
+pub use params::MAX_LAYERS;

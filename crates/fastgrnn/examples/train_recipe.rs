@@ -3,7 +3,7 @@
 //! `cargo run --release --example train_recipe -- recipes/digits.toml runs/digits`
 
 use fastgrnn::data;
-use fastgrnn::train::{EpochReport, Observer, Recipe, RunOptions, run};
+use fastgrnn::train::{DeviceChoice, EpochReport, Observer, Recipe, RunOptions, run};
 
 struct Print;
 
@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let data = data::load(&recipe.request())?;
     let config = recipe.resolve(&data)?;
     let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
-    let options = RunOptions { out: out.into(), resume: true, threads };
+    let options = RunOptions { out: out.into(), resume: true, threads, device: DeviceChoice::Cpu };
     let outcome = run(&config, &data, &options, &mut Print)?;
     println!("{}", serde_json::to_string_pretty(&outcome.summary)?);
     Ok(())

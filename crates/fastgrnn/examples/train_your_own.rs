@@ -5,7 +5,7 @@
 use fastgrnn::data::{Dataset, Examples, Labels, Sequences};
 use fastgrnn::model::Model;
 use fastgrnn::rng::Rng;
-use fastgrnn::train::{self, Recipe, RunOptions, Silent};
+use fastgrnn::train::{self, DeviceChoice, Recipe, RunOptions, Silent};
 
 /// `n` noisy sines of 40 to 60 steps; class 1 is twice as fast as class 0.
 fn waves(n: usize, seed: u64) -> Examples {
@@ -34,7 +34,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     });
     let config = recipe.resolve(&data)?;
     let folder = tempfile::tempdir()?;
-    let options = RunOptions { out: folder.path().join("run"), resume: false, threads: 2 };
+    let options =
+        RunOptions { out: folder.path().join("run"), resume: false, threads: 2, device: DeviceChoice::Cpu };
     let summary = train::run(&config, &data, &options, &mut Silent)?.summary;
     println!("{} parameters, {} bytes", summary.params, summary.bytes.total);
     println!("test: {:?}", summary.test);

@@ -5,12 +5,12 @@
 //! on a batch, hand-written forward and backward through time on flat buffers.
 //!
 //! ```rust
-//! # use fastgrnn::{data, data::Request, train, train::{Recipe, RunOptions}};
+//! # use fastgrnn::{data, data::Request, train, train::{DeviceChoice, Recipe, RunOptions}};
 //! # let folder = tempfile::tempdir()?;
 //! # let out = folder.path().join("run");
 //! let data = data::load(&Request::new("digits"))?;
 //! let config = Recipe::default().with(|r| r.training.epochs = Some(2)).resolve(&data)?;
-//! let options = RunOptions { out, resume: false, threads: 2 };
+//! let options = RunOptions { out, resume: false, threads: 2, device: DeviceChoice::Cpu };
 //! let outcome = train::run(&config, &data, &options, &mut train::Silent)?;
 //! # assert!(outcome.summary.model.exists());
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -3,7 +3,7 @@
 use clap::Args;
 use fastgrnn::model::DataPart;
 use fastgrnn::settings::parser;
-use fastgrnn::train::Recipe;
+use fastgrnn::train::{DeviceChoice, Recipe};
 use std::path::PathBuf;
 
 /// The help text of a key, for a flag that a command declares itself.
@@ -27,6 +27,21 @@ impl Threads {
             Some(n) => usize::from(n),
             None => std::thread::available_parallelism().map_or(1, usize::from),
         }
+    }
+}
+
+/// What trains the networks.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct DeviceArg {
+    /// What trains: cpu, cuda or cuda:N (an NVIDIA GPU), or auto (a GPU if there is one) [default: cpu]
+    #[arg(long, value_name = "DEVICE", help_heading = "Run")]
+    device: Option<DeviceChoice>,
+}
+
+impl DeviceArg {
+    /// The device to use.
+    pub fn choice(self) -> DeviceChoice {
+        self.device.unwrap_or_default()
     }
 }
 

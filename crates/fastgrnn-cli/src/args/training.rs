@@ -1,6 +1,6 @@
 //! Flags of the commands that train.
 
-use super::shared::Threads;
+use super::shared::{DeviceArg, Threads};
 use clap::Args;
 use fastgrnn::cells::CellKind;
 use fastgrnn::settings::parser;
@@ -25,6 +25,8 @@ pub struct TrainArgs {
     pub flags: Recipe,
     #[command(flatten)]
     pub threads: Threads,
+    #[command(flatten)]
+    pub device: DeviceArg,
     /// Run folder [default: a new one, runs/DATASET-CELL-N]
     #[arg(long, value_name = "DIR", help_heading = "Run")]
     pub out: Option<PathBuf>,
@@ -57,6 +59,8 @@ pub struct ParetoArgs {
     pub flags: Recipe,
     #[command(flatten)]
     pub threads: Threads,
+    #[command(flatten)]
+    pub device: DeviceArg,
     /// Folder for all runs, the table and the plot [default: a new one, runs/DATASET-pareto-N]
     #[arg(long, value_name = "DIR", help_heading = "Run")]
     pub out: Option<PathBuf>,

@@ -14,8 +14,8 @@ use crate::{dataset, interrupt, runs};
 use anyhow::bail;
 use fastgrnn::data::{self, Dataset, Request};
 use fastgrnn::pareto::{self, Grid, ParetoError, TrainedCandidate};
-use fastgrnn::report::{PARETO_HEADING, ParetoReport, bytes, pareto_row};
-use fastgrnn::train::{Recipe, RunOptions, TrainError};
+use fastgrnn::report::{PARETO_HEADING, ParetoReport, bytes, pareto_row, quantity};
+use fastgrnn::train::{DeviceChoice, Recipe, RunOptions, TrainError};
 use serde::Serialize;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -138,24 +138,43 @@ fn train_points(
     console: Console,
 ) -> anyhow::Result<Vec<TrainedCandidate>> {
     interrupt::listen();
-    let mut points = Vec::new();
-    for (i, candidate) in list.candidates.iter().enumerate() {
-        let size = bytes(candidate.image_bytes as u64);
-        console.note(&format!("point {} of {}: {}, {size}", i + 1, list.candidates.len(), candidate.name));
-        let folder = out.join(POINTS).join(&candidate.name);
-        let options = RunOptions { out: folder, resume: true, threads: args.threads.count() };
-        match pareto::train(candidate, data, &options, &mut Watcher::new(console)) {
-            Ok(point) => points.push(point),
-            Err(ParetoError::Train { source: TrainError::Interrupted { .. }, .. }) => {
-                let resume = format!("{} --resume", command(args, out));
-                return Err(Stopped { what: format!("continue with: {resume}"), resume: Some(resume) }.into());
-            }
-            // One network that explodes is no reason to lose the others.
-            Err(error @ ParetoError::Train { source: TrainError::Diverged { .. }, .. }) => {
-                console.note(&format!("left out: {error}"));
-            }
-            Err(error) => return Err(error.into()),
+    let (folder, device) = (out.join(POINTS), args.device.choice());
+    let options = |out: PathBuf| RunOptions { out, resume: true, threads: args.threads.count(), device };
+    // One network that explodes is no reason to lose the others.
+    let left_out = |error: &ParetoError| console.note(&format!("left out: {error}"));
+    let failed = |error: ParetoError| match error {
+        ParetoError::Train { source: TrainError::Interrupted { .. }, .. } => {
+            let resume = format!("{} --resume", command(args, out));
+            Stopped { what: format!("continue with: {resume}"), resume: Some(resume) }.into()
         }
+        error => anyhow::Error::from(error),
+    };
+    let mut points = Vec::new();
+    if device == DeviceChoice::Cpu {
+        for (i, candidate) in list.candidates.iter().enumerate() {
+            let size = bytes(candidate.image_bytes as u64);
+            console.note(&format!(
+                "point {} of {}: {}, {size}",
+                i + 1,
+                list.candidates.len(),
+                candidate.name
+            ));
+            let options = options(folder.join(&candidate.name));
+            match pareto::train(candidate, data, &options, &mut Watcher::new(console)) {
+                Ok(point) => points.push(point),
+                Err(error @ ParetoError::Train { source: TrainError::Diverged { .. }, .. }) => {
+                    left_out(&error)
+                }
+                Err(error) => return Err(failed(error)),
+            }
+        }
+    } else {
+        console.note(&format!("training {}", quantity(list.candidates.len() as u64, "point")));
+        let mut watcher = Watcher::new(console);
+        let (trained, diverged) =
+            pareto::train_all(&list.candidates, data, &options(folder), &mut watcher).map_err(failed)?;
+        diverged.iter().for_each(left_out);
+        points = trained;
     }
     if points.is_empty() {
         bail!("no point could be trained");

@@ -19,7 +19,7 @@ pub fn run(args: TrainArgs, console: Console) -> anyhow::Result<()> {
     };
     let (recipe, mut place) = place(recipe, out, args.resume, console)?;
     place.replace = args.force;
-    let outcome = train(&recipe, place, args.threads.count(), console)?;
+    let outcome = train(&recipe, place, args.threads.count(), args.device.choice(), console)?;
     console.answer(&outcome.summary, || outcome_text(&outcome))
 }
 

@@ -191,7 +191,10 @@ impl Driver {
     /// The file that the environment variable names, or the name by which the system finds the driver.
     pub fn usual_path() -> PathBuf {
         let name = if cfg!(windows) { "nvcuda.dll" } else { "libcuda.so.1" };
-        std::env::var_os(LIBRARY_VARIABLE).filter(|path| !path.is_empty()).unwrap_or_else(|| name.into()).into()
+        std::env::var_os(LIBRARY_VARIABLE)
+            .filter(|path| !path.is_empty())
+            .unwrap_or_else(|| name.into())
+            .into()
     }
 
     /// Loads and initialises a driver.

@@ -1,7 +1,7 @@
 //! Accuracy against bytes: which model to train for a budget, and which trained one is worth it.
 //!
 //! [`grid`] lists networks whose device image just fits a budget, by arithmetic alone; [`train`]
-//! trains one of them to its integer model; [`mark_front`] says which are on the Pareto front and
+//! trains one of them to its integer model, and [`train_all`] many at once on a GPU; [`mark_front`] says which are on the Pareto front and
 //! [`best`] which to take. All choices are made on the validation part; the test set is only
 //! reported. [`components`] is the other question about bytes: what low rank, sparsity and
 //! integers each cost and save.
@@ -25,7 +25,7 @@ pub use components::{Component, components};
 pub use front::{best, mark_front};
 pub use grid::{CandidateList, Grid, decided, grid};
 
-use crate::train::{Config, ConfigError, Observer, RunOptions, TrainError, run};
+use crate::train::{Config, ConfigError, Observer, Outcome, RunOptions, TrainError, run, run_all};
 use fastgrnn_core::metrics::{Metric, Scores};
 use fastgrnn_data::data::Dataset;
 use serde::Serialize;
@@ -135,11 +135,52 @@ pub fn train(
     options: &RunOptions,
     observer: &mut dyn Observer,
 ) -> Result<TrainedCandidate, ParetoError> {
-    let config = &candidate.config;
-    let outcome = run(config, data, options, observer)
+    let outcome = run(&candidate.config, data, options, observer)
         .map_err(|source| ParetoError::Train { name: candidate.name.clone(), source })?;
+    Ok(trained(candidate, outcome))
+}
+
+/// Trains candidates at once where a GPU does it, each into its folder in `options.out`. Returns those that were trained,
+/// and the errors of those that diverged.
+pub fn train_all(
+    candidates: &[Candidate],
+    data: &Dataset,
+    options: &RunOptions,
+    observer: &mut dyn Observer,
+) -> Result<(Vec<TrainedCandidate>, Vec<ParetoError>), ParetoError> {
+    let folder = |candidate: &Candidate| options.out.join(&candidate.name);
+    let (mut left, mut diverged): (Vec<&Candidate>, Vec<ParetoError>) =
+        (candidates.iter().collect(), Vec::new());
+    loop {
+        let runs: Vec<(&Config, PathBuf)> = left.iter().map(|c| (&c.config, folder(c))).collect();
+        let source = match run_all(&runs, data, options, observer) {
+            Ok(outcomes) => {
+                let points =
+                    left.into_iter().zip(outcomes).map(|(candidate, outcome)| trained(candidate, outcome));
+                return Ok((points.collect(), diverged));
+            }
+            Err(source) => source,
+        };
+        // The others have checkpoints and go on without it.
+        let place = match &source {
+            TrainError::Diverged { out, .. } => {
+                left.iter().position(|candidate| out.ends_with(&candidate.name))
+            }
+            _ => None,
+        };
+        match place {
+            Some(place) => {
+                diverged.push(ParetoError::Train { name: left.remove(place).name.clone(), source })
+            }
+            None => return Err(ParetoError::Train { name: format!("{} networks", left.len()), source }),
+        }
+    }
+}
+
+fn trained(candidate: &Candidate, outcome: Outcome) -> TrainedCandidate {
+    let config = &candidate.config;
     let (summary, model) = (outcome.summary, outcome.model);
-    Ok(TrainedCandidate {
+    TrainedCandidate {
         name: candidate.name.clone(),
         cell: summary.cell,
         hidden: config.network.hidden,
@@ -159,5 +200,5 @@ pub fn train(
         front: false,
         model: summary.model,
         run: summary.run,
-    })
+    }
 }

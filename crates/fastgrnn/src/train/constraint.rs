@@ -104,9 +104,14 @@ impl Constraint {
         }
         match kind {
             StageKind::Dense => self.mask.clear(),
-            StageKind::Quantized if self.grids.is_empty() => self.grids = grids(layout, params),
+            StageKind::Quantized if self.grids.is_empty() => self.set_grids(layout, params),
             _ => {}
         }
+    }
+
+    /// Chooses the grids of the weights as they are.
+    pub(super) fn set_grids(&mut self, layout: &Layout, params: &[f32]) {
+        self.grids = grids(layout, params);
     }
 
     /// Moves the gradient of entries outside the support to `outside`.

@@ -4,6 +4,8 @@ use super::config::ConfigError;
 use super::teacher_error::TeacherError;
 use fastgrnn_core::net::NetworkError;
 use fastgrnn_core::settings::Setting;
+use fastgrnn_cuda::CudaError;
+use fastgrnn_cuda::params::CohortError;
 use fastgrnn_data::data::DataError;
 use fastgrnn_data::text::WordVectorsError;
 use fastgrnn_engine::engine::EngineError;
@@ -23,6 +25,18 @@ pub enum TrainError {
     /// The engine refused a batch.
     #[error(transparent)]
     Engine(#[from] EngineError),
+    /// The GPU failed, or there is none.
+    #[error(transparent)]
+    Cuda(#[from] CudaError),
+    /// Networks cannot be trained together.
+    #[error(transparent)]
+    Cohort(#[from] CohortError),
+    /// A GPU cannot train this configuration.
+    #[error("{what}; use the device cpu")]
+    Unsupported {
+        /// What it cannot do.
+        what: String,
+    },
     /// A model could not be written, or a teacher not read.
     #[error(transparent)]
     Model(#[from] ModelError),

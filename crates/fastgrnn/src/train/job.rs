@@ -6,13 +6,13 @@ use super::teacher::Teacher;
 use super::{Config, TrainError};
 use fastgrnn_data::data::Dataset;
 use fastgrnn_model::model::Scorer;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What all seeds of a run share.
 pub(super) struct Job<'a> {
     pub config: &'a Config,
     pub data: &'a Dataset,
-    pub out: &'a Path,
+    pub out: PathBuf,
     /// Fingerprint of the data, and of the teacher and the word vectors if there are some.
     pub fingerprint: String,
     /// The validation part of each fold; none without cross-validation.
@@ -23,6 +23,8 @@ pub(super) struct Job<'a> {
     pub teacher: Option<Teacher>,
     pub start: StartParameters,
     pub threads: usize,
+    /// What trains: `cpu`, or the name of a GPU.
+    pub device: String,
 }
 
 impl Job<'_> {
@@ -33,7 +35,7 @@ impl Job<'_> {
         let differences = differences(before, &self.settings).map_err(|e| damaged(e.to_string()))?;
         match differences.is_empty() {
             true => Ok(()),
-            false => Err(TrainError::ConfigChanged { out: self.out.to_owned(), differences }),
+            false => Err(TrainError::ConfigChanged { out: self.out.clone(), differences }),
         }
     }
 }

@@ -140,6 +140,16 @@ impl<'a> PassData<'a> {
         }
     }
 
+    /// The sequences of the epoch in their order, and how often it has used each before.
+    pub(super) fn order(&self) -> impl Iterator<Item = (u32, u32)> {
+        self.order.iter().map(|sample| (sample.index, sample.repeat))
+    }
+
+    /// Weight of each class; empty if all count the same.
+    pub(super) fn weights(&self) -> &[f32] {
+        &self.weights
+    }
+
     fn range(&self, batch: usize) -> Range<usize> {
         let (n, batches) = (self.order.len(), self.batches());
         batch * n / batches..(batch + 1) * n / batches

@@ -3,8 +3,10 @@
 use super::changes::{differences, lasting_settings};
 use super::checkpoint::BestEpoch;
 use super::clear::remove_run;
+use super::cohort::{self, Member};
 use super::cpu_trainer::CpuTrainer;
 use super::deliver::write_json;
+use super::device::{self, DeviceChoice};
 use super::epoch::EpochReport;
 use super::error::io;
 use super::fingerprint;
@@ -16,11 +18,12 @@ use super::job::Job;
 use super::observe::Observer;
 use super::seed::{SeedRun, metrics_line};
 use super::start_parameters::StartParameters;
-use super::summary::{Bytes, Delivered, SeedRecord, SeedResult, Summary};
+use super::summary::{Bytes, CPU, Delivered, SeedRecord, SeedResult, Summary};
 use super::teacher::Teacher;
 use super::{Config, TrainError};
 use fastgrnn_core::files::{remove_leftovers, write_atomic};
 use fastgrnn_core::metrics::Scores;
+use fastgrnn_cuda::driver::Device;
 use fastgrnn_data::data::Dataset;
 use fastgrnn_data::features::Tables;
 use fastgrnn_model::any::AnyModel;
@@ -29,7 +32,7 @@ use std::fs::{File, TryLockError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// How a run is carried out. None of it changes results.
+/// How a run is carried out. None of it changes results, except that a GPU rounds differently.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunOptions {
     /// The run folder; made if it is missing.
@@ -38,6 +41,8 @@ pub struct RunOptions {
     pub resume: bool,
     /// Worker threads.
     pub threads: usize,
+    /// What trains the networks. On a GPU all seeds are trained at once, and sums are rounded differently.
+    pub device: DeviceChoice,
 }
 
 /// What a run computed.
@@ -58,7 +63,7 @@ pub struct Outcome {
 ///
 /// ```
 /// use fastgrnn::data::{Dataset, Examples, Labels, Sequences};
-/// use fastgrnn::train::{Recipe, RunOptions, Silent, run};
+/// use fastgrnn::train::{DeviceChoice, Recipe, RunOptions, Silent, run};
 /// let mut x = Sequences::new(1);
 /// (0..40).for_each(|i| x.push(&[(i % 2) as f32 - 0.5; 5]));
 /// let names = vec!["low".to_string(), "high".to_string()];
@@ -66,7 +71,8 @@ pub struct Outcome {
 /// let data = Dataset::new("example", Examples::new(x, y));
 /// let recipe = Recipe::default().with(|r| { r.source.dataset = Some("example".into()); r.training.epochs = Some(20); });
 /// let folder = tempfile::tempdir().unwrap();
-/// let options = RunOptions { out: folder.path().join("run"), resume: false, threads: 1 };
+/// let (out, device) = (folder.path().join("run"), DeviceChoice::Cpu);
+/// let options = RunOptions { out, resume: false, threads: 1, device };
 /// let summary = run(&recipe.resolve(&data)?, &data, &options, &mut Silent)?.summary;
 /// assert_eq!(summary.val.unwrap().accuracy, Some(1.0));
 /// assert!(summary.model.exists() && summary.test.is_none());
@@ -99,84 +105,207 @@ fn run_in(
     replace: bool,
     observer: &mut dyn Observer,
 ) -> Result<Outcome, TrainError> {
-    let out = std::path::absolute(&options.out).map_err(io(&options.out))?;
-    config.check_memory(data, options.threads)?;
-    let teacher = Teacher::load(config, data, options.threads)?;
-    if let Some(text) = teacher.as_ref().and_then(|teacher| teacher.warning(config, data)) {
-        observer.warning(&text);
-    }
-    let start = StartParameters::new(config, data)?;
-    if let Some(text) = start.note() {
-        observer.warning(&text);
-    }
-    std::fs::create_dir_all(&out).map_err(io(&out))?;
-    // Checked before the lock: a folder in which a run is under way is occupied, too.
-    if !options.resume && !replace && out.join(CONFIG_FILE).exists() {
-        return Err(TrainError::Occupied { out });
-    }
-    let _lock = lock(&out)?;
-    remove_leftovers(&out).map_err(io(&out))?;
-    if replace && out.join(CONFIG_FILE).exists() {
-        remove_run(&out)?;
-    }
-    open_folder(config, &out, options.resume)?;
-    let _ = std::fs::remove_file(out.join(ERROR_FILE));
-    let outcome = train_seeds(config, data, &out, options.threads, teacher, start, observer);
-    match &outcome {
-        Ok(_) | Err(TrainError::Interrupted { .. }) => {}
-        // For the list of runs only: that it cannot be written is not worth another error.
-        Err(error) => drop(write_atomic(&out.join(ERROR_FILE), error.to_string().as_bytes())),
+    let device = device::open(options.device, &[config], data, observer)?;
+    run_on(device, config, data, options, replace, observer)
+}
+
+/// Trains on a GPU that is open, or on the CPU.
+pub(super) fn run_on(
+    device: Option<Device>,
+    config: &Config,
+    data: &Dataset,
+    options: &RunOptions,
+    replace: bool,
+    observer: &mut dyn Observer,
+) -> Result<Outcome, TrainError> {
+    let mut run = OpenRun::begin(config, data, options, replace, device.as_ref(), observer)?;
+    let trained = match device {
+        None => run.train(observer),
+        Some(device) => train_together(&device, std::slice::from_mut(&mut run), observer),
+    };
+    let outcome = trained.and_then(|()| run.summarize());
+    if let Err(error) = &outcome {
+        run.note_error(error);
     }
     outcome
 }
 
-/// Trains every seed that is not yet done.
-fn train_seeds(
-    config: &Config,
+/// Trains several configurations on one data set, each into a folder of its own, like [`run`] with `resume`. On a GPU
+/// those that differ only in the sizes of networks and in the numbers of the optimiser are trained at once; on the CPU
+/// one run follows the other. `options` says the rest.
+pub fn run_all(
+    runs: &[(&Config, PathBuf)],
     data: &Dataset,
-    out: &Path,
-    threads: usize,
-    teacher: Option<Teacher>,
-    start: StartParameters,
+    options: &RunOptions,
     observer: &mut dyn Observer,
-) -> Result<Outcome, TrainError> {
-    let scorer = Scorer::new(&config.network(data), threads)?;
-    let mut fingerprint = fingerprint::of_data(data);
-    if let Some(teacher) = &teacher {
-        fingerprint = format!("{fingerprint}-{}", teacher.fingerprint());
+) -> Result<Vec<Outcome>, TrainError> {
+    let configs: Vec<&Config> = runs.iter().map(|(config, _)| *config).collect();
+    let device = device::open(options.device, &configs, data, observer)?;
+    let options = |out: &PathBuf| {
+        let (out, device) = (out.clone(), DeviceChoice::Cpu);
+        RunOptions { out, resume: true, threads: options.threads, device }
+    };
+    let Some(device) = device else {
+        return runs.iter().map(|(config, out)| run(config, data, &options(out), observer)).collect();
+    };
+    let mut open = Vec::new();
+    for (config, out) in runs {
+        open.push(OpenRun::begin(config, data, &options(out), false, Some(&device), observer)?);
     }
-    if let Some(vectors) = start.fingerprint() {
-        fingerprint = format!("{fingerprint}-{vectors}");
+    let trained = train_together(&device, &mut open, observer);
+    if let Err(error) = &trained {
+        open.iter().for_each(|run| run.note_error(error));
     }
-    let (settings, folds) = (lasting_settings(config).to_string(), config.folds(data)?);
-    let mut job = Job { config, data, out, fingerprint, settings, folds, scorer, teacher, start, threads };
-    let mut trainer = CpuTrainer::new(&job);
-    let mut records: Vec<SeedRecord> = Vec::new();
-    for index in 0..config.training.seeds {
-        let seed = config.training.seed + index as u64;
-        let folder = seed_folder(out, seed);
+    trained?;
+    open.iter_mut().map(OpenRun::summarize).collect()
+}
+
+/// A run whose folder belongs to this process.
+struct OpenRun<'a> {
+    job: Job<'a>,
+    /// The seeds that are done, in order.
+    records: Vec<Option<SeedRecord>>,
+    _lock: File,
+}
+
+impl<'a> OpenRun<'a> {
+    /// Claims the folder and reads the seeds that are done.
+    fn begin(
+        config: &'a Config,
+        data: &'a Dataset,
+        options: &RunOptions,
+        replace: bool,
+        device: Option<&Device>,
+        observer: &mut dyn Observer,
+    ) -> Result<Self, TrainError> {
+        let out = std::path::absolute(&options.out).map_err(io(&options.out))?;
+        config.check_memory(data, options.threads)?;
+        let teacher = Teacher::load(config, data, options.threads)?;
+        if let Some(text) = teacher.as_ref().and_then(|teacher| teacher.warning(config, data)) {
+            observer.warning(&text);
+        }
+        let start = StartParameters::new(config, data)?;
+        if let Some(text) = start.note() {
+            observer.warning(&text);
+        }
+        std::fs::create_dir_all(&out).map_err(io(&out))?;
+        // Checked before the lock: a folder in which a run is under way is occupied, too.
+        if !options.resume && !replace && out.join(CONFIG_FILE).exists() {
+            return Err(TrainError::Occupied { out });
+        }
+        let lock = lock(&out)?;
+        remove_leftovers(&out).map_err(io(&out))?;
+        if replace && out.join(CONFIG_FILE).exists() {
+            remove_run(&out)?;
+        }
+        open_folder(config, &out, options.resume)?;
+        let _ = std::fs::remove_file(out.join(ERROR_FILE));
+        let mut fingerprint = fingerprint::of_data(data);
+        if let Some(teacher) = &teacher {
+            fingerprint = format!("{fingerprint}-{}", teacher.fingerprint());
+        }
+        if let Some(vectors) = start.fingerprint() {
+            fingerprint = format!("{fingerprint}-{vectors}");
+        }
+        let (settings, folds) = (lasting_settings(config).to_string(), config.folds(data)?);
+        let (threads, scorer) = (options.threads, Scorer::new(&config.network(data), options.threads)?);
+        let device = device.map_or(CPU, Device::name).to_owned();
+        let job =
+            Job { config, data, out, fingerprint, settings, folds, scorer, teacher, start, threads, device };
+        let mut run = Self { job, records: Vec::new(), _lock: lock };
+        for index in 0..config.training.seeds {
+            let record = run.finished(index)?;
+            run.records.push(record);
+        }
+        Ok(run)
+    }
+
+    fn seed(&self, index: usize) -> u64 {
+        self.job.config.training.seed + index as u64
+    }
+
+    /// The record of a seed that is done.
+    fn finished(&self, index: usize) -> Result<Option<SeedRecord>, TrainError> {
+        let folder = seed_folder(&self.job.out, self.seed(index));
+        let Some(record) = finished(&folder)? else { return Ok(None) };
+        if record.data != self.job.fingerprint {
+            return Err(TrainError::DataChanged { out: self.job.out.clone() });
+        }
+        self.job.check_settings(&record.settings, &folder.join(RESULT_FILE))?;
+        Ok(Some(record))
+    }
+
+    /// The training of a seed that is not done.
+    fn open_seed(&self, index: usize) -> Result<SeedRun, TrainError> {
+        let seed = self.seed(index);
+        let folder = seed_folder(&self.job.out, seed);
         std::fs::create_dir_all(&folder).map_err(io(&folder))?;
         remove_leftovers(&folder).map_err(io(&folder))?;
-        let record = match finished(&folder)? {
-            Some(record) if record.data != job.fingerprint => {
-                return Err(TrainError::DataChanged { out: out.to_owned() });
-            }
-            Some(record) => {
-                job.check_settings(&record.settings, &folder.join(RESULT_FILE))?;
-                record
-            }
-            None => {
-                let run = SeedRun::new(&job, seed, folder)?;
-                let done = records.iter().flat_map(|r| &r.history).chain(run.history());
-                write_metrics(out, done)?;
-                run.announce(&job, index, observer)?;
-                trainer.train(&mut job, run, observer)?
-            }
-        };
-        records.push(record);
+        SeedRun::new(&self.job, seed, folder)
     }
-    write_metrics(out, records.iter().flat_map(|r| &r.history))?;
-    summarize(config, data, out, records)
+
+    /// Trains every seed that is not yet done, one after the other.
+    fn train(&mut self, observer: &mut dyn Observer) -> Result<(), TrainError> {
+        let mut trainer = CpuTrainer::new(&self.job);
+        for index in 0..self.records.len() {
+            if self.records[index].is_none() {
+                let run = self.open_seed(index)?;
+                let done = self.records[..index].iter().flatten().flat_map(|record| &record.history);
+                write_metrics(&self.job.out, done.chain(run.history()))?;
+                run.announce(&self.job, index, observer)?;
+                self.records[index] = Some(trainer.train(&mut self.job, run, observer)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes what all seeds came to.
+    fn summarize(&mut self) -> Result<Outcome, TrainError> {
+        let records: Vec<SeedRecord> = std::mem::take(&mut self.records).into_iter().flatten().collect();
+        write_metrics(&self.job.out, records.iter().flat_map(|record| &record.history))?;
+        summarize(self.job.config, self.job.data, &self.job.out, records)
+    }
+
+    /// Writes down why the run failed. That is for the list of runs only: that it cannot be written is not worth
+    /// another error.
+    fn note_error(&self, error: &TrainError) {
+        let of_another = matches!(error, TrainError::Diverged { out, .. } if *out != self.job.out);
+        let is_done = !self.records.is_empty() && self.records.iter().all(Option::is_some);
+        if !matches!(error, TrainError::Interrupted { .. }) && !of_another && !is_done {
+            drop(write_atomic(&self.job.out.join(ERROR_FILE), error.to_string().as_bytes()));
+        }
+    }
+}
+
+/// Trains every seed of these runs that is not yet done on a GPU, those that are alike at once.
+fn train_together(
+    device: &Device,
+    runs: &mut [OpenRun],
+    observer: &mut dyn Observer,
+) -> Result<(), TrainError> {
+    let mut left: Vec<usize> = (0..runs.len()).collect();
+    while let Some(&first) = left.first() {
+        let is_alike = |other: &usize| cohort::are_alike(&runs[first].job, &runs[*other].job);
+        let (group, others): (Vec<usize>, Vec<usize>) = left.iter().partition(|other| is_alike(other));
+        left = others;
+        let mut members = Vec::new();
+        for &job in &group {
+            let run = &runs[job];
+            let mut open = Vec::new();
+            for index in (0..run.records.len()).filter(|&index| run.records[index].is_none()) {
+                open.push(Member { job, index, run: run.open_seed(index)? });
+            }
+            let done = run.records.iter().flatten().flat_map(|record| &record.history);
+            write_metrics(&run.job.out, done.chain(open.iter().flat_map(|member| member.run.history())))?;
+            members.append(&mut open);
+        }
+        let mut jobs: Vec<&mut Job> = runs.iter_mut().map(|run| &mut run.job).collect();
+        let records = cohort::train(device, &mut jobs, members, observer)?;
+        for (job, index, record) in records {
+            runs[job].records[index] = Some(record);
+        }
+    }
+    Ok(())
 }
 
 /// Takes the run folder for this process. The system releases it with the file, however the

@@ -78,7 +78,7 @@ impl SeedRun {
         state.restore(&checkpoint)?;
         job.check_settings(&state.progress.settings, &checkpoint)?;
         if state.progress.data != job.fingerprint {
-            return Err(TrainError::DataChanged { out: job.out.to_owned() });
+            return Err(TrainError::DataChanged { out: job.out.clone() });
         }
         let now = Instant::now();
         Ok(Self {
@@ -101,7 +101,12 @@ impl SeedRun {
     }
 
     /// Tells the observer that the training of the seed at `index` begins.
-    pub(super) fn announce(&self, job: &Job, index: usize, observer: &mut dyn Observer) -> Result<(), TrainError> {
+    pub(super) fn announce(
+        &self,
+        job: &Job,
+        index: usize,
+        observer: &mut dyn Observer,
+    ) -> Result<(), TrainError> {
         let (training, data) = (&job.config.training, job.data);
         let (train, val) = match job.folds.is_empty() {
             true => job.config.split(data)?,
@@ -319,7 +324,7 @@ impl SeedRun {
             seconds: progress.epoch_seconds,
         };
         // The lines are written again from the history when a seed begins or ends.
-        let appended = append_metrics(job.out, &report);
+        let appended = append_metrics(&job.out, &report);
         progress.history.push(report.clone());
         self.state.clear_epoch();
         self.warn(appended, observer);
@@ -366,7 +371,7 @@ impl SeedRun {
     /// The error of a run that was asked to stop.
     pub(super) fn interrupted(&self, job: &Job) -> TrainError {
         let epoch = self.state.progress.epoch + 1;
-        TrainError::Interrupted { seed: self.seed, epoch, out: job.out.to_owned() }
+        TrainError::Interrupted { seed: self.seed, epoch, out: job.out.clone() }
     }
 
     /// The error of a training that diverged in this batch, from 1, of the epoch.
@@ -380,12 +385,16 @@ impl SeedRun {
             try_lr: smaller_lr(config.training.lr, config.default_lr(job.data)),
             clipped: config.training.clip > 0.0,
             try_start: if config.parameters.start == Start::Slow { "authors" } else { "slow" },
-            out: job.out.to_owned(),
+            out: job.out.clone(),
         }
     }
 
     /// Writes and evaluates what the seed delivers, and writes that down. All passes are over.
-    pub(super) fn record(mut self, job: &mut Job, observer: &mut dyn Observer) -> Result<SeedRecord, TrainError> {
+    pub(super) fn record(
+        mut self,
+        job: &mut Job,
+        observer: &mut dyn Observer,
+    ) -> Result<SeedRecord, TrainError> {
         self.clock = Instant::now();
         let (config, data) = (job.config, job.data);
         let refitted = self.refitted.take();
@@ -423,6 +432,7 @@ impl SeedRun {
                 epochs,
                 best_epoch: best_epoch.unwrap_or(epochs),
                 seconds: progress.seconds,
+                device: job.device.clone(),
                 train: scores(&delivery.train),
                 val: scores(&delivery.val),
                 cv,

@@ -6,6 +6,9 @@ use fastgrnn_core::metrics::{Evaluation, Scores};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
+/// The name of the device that needs no GPU.
+pub(super) const CPU: &str = "cpu";
+
 /// Bytes of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bytes {
@@ -39,8 +42,11 @@ pub struct SeedResult {
     pub epochs: usize,
     /// The epoch that validation chose; the last one without validation.
     pub best_epoch: usize,
-    /// Seconds of training and evaluation, over all interruptions.
+    /// Seconds of training and evaluation, over all interruptions. Seeds that were trained at once share the time.
     pub seconds: f64,
+    /// What trained it to its end: `cpu`, or the name of a GPU.
+    #[serde(default = "cpu")]
+    pub device: String,
     /// The float weights on the text they were trained on, of a language model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub train: Option<Scores>,
@@ -58,6 +64,11 @@ pub struct SeedResult {
     /// Share of the test set on which the float and the quantised model decide alike.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agreement: Option<f64>,
+}
+
+/// What trained the seeds of versions that did not write it.
+fn cpu() -> String {
+    CPU.to_owned()
 }
 
 /// One fold of a cross-validation, at the chosen epoch.

@@ -23,9 +23,9 @@ pub(super) struct StepPlan {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Projection {
     /// How far a gradual stage has come, from 0 to 1; 1 for all others.
-    progress: f64,
+    pub progress: f64,
     /// The least fraction to keep.
-    least: f64,
+    pub least: f64,
     /// Batches since the projection before.
     every: u64,
 }

@@ -3,7 +3,7 @@
 
 use fastgrnn::data::{CrossValidation, Dataset, Examples, Labels, Sequences};
 use fastgrnn::rng::Rng;
-use fastgrnn::train::{Observer, Recipe, RunOptions, Silent, Summary, run};
+use fastgrnn::train::{DeviceChoice, Observer, Recipe, RunOptions, Silent, Summary, run};
 use std::path::Path;
 
 fn dataset(make: impl Fn(usize, u64) -> Examples, n: usize) -> Dataset {
@@ -66,7 +66,7 @@ pub fn recipe() -> Recipe {
 }
 
 pub fn options(out: &Path) -> RunOptions {
-    RunOptions { out: out.to_owned(), resume: false, threads: 1 }
+    RunOptions { out: out.to_owned(), resume: false, threads: 1, device: DeviceChoice::Cpu }
 }
 
 pub fn trained(recipe: &Recipe, data: &Dataset, out: &Path) -> Summary {

@@ -1,0 +1,166 @@
+//! Where networks are trained: on the CPU or on a GPU.
+
+use super::observe::Observer;
+use super::{Config, TrainError};
+use fastgrnn_core::net::InitialState;
+use fastgrnn_core::settings::Setting;
+use fastgrnn_cuda::assemble::MOST_MIXED;
+use fastgrnn_cuda::driver::Device;
+use fastgrnn_cuda::{CudaError, MAX_HIDDEN, MAX_LAYERS, head_bytes, layer_bytes};
+use fastgrnn_data::data::{Dataset, Labels};
+use std::fmt;
+use std::str::FromStr;
+
+/// What networks are trained on. Batches and draws are the same everywhere; sums are rounded differently on a GPU.
+///
+/// ```
+/// use fastgrnn::train::DeviceChoice;
+/// assert_eq!("cuda:1".parse(), Ok(DeviceChoice::Cuda(1)));
+/// assert_eq!(DeviceChoice::default(), DeviceChoice::Cpu);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DeviceChoice {
+    /// The CPU.
+    #[default]
+    Cpu,
+    /// The NVIDIA GPU with this number.
+    Cuda(usize),
+    /// The first GPU where there is one that can train the network, else the CPU.
+    Auto,
+}
+
+impl FromStr for DeviceChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = |text: &str| text.parse().map(Self::Cuda).ok();
+        let found = match text {
+            "cpu" => Some(Self::Cpu),
+            "cuda" => Some(Self::Cuda(0)),
+            "auto" => Some(Self::Auto),
+            _ => text.strip_prefix("cuda:").and_then(number),
+        };
+        found.ok_or_else(|| "use cpu, cuda, cuda:N with the number of a GPU, or auto".to_owned())
+    }
+}
+
+impl fmt::Display for DeviceChoice {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Self::Cpu => f.write_str("cpu"),
+            Self::Cuda(0) => f.write_str("cuda"),
+            Self::Cuda(number) => write!(f, "cuda:{number}"),
+            Self::Auto => f.write_str("auto"),
+        }
+    }
+}
+
+/// The GPU that all of `configs` are to be trained on; nothing for the CPU.
+pub(super) fn open(
+    choice: DeviceChoice,
+    configs: &[&Config],
+    data: &Dataset,
+    observer: &mut dyn Observer,
+) -> Result<Option<Device>, TrainError> {
+    let usable = |number: usize| {
+        let device = Device::open(number)?;
+        match configs.iter().find_map(|config| unsupported(config, data, &device)) {
+            None => Ok(device),
+            Some(what) => Err(TrainError::Unsupported { what }),
+        }
+    };
+    let opened = match choice {
+        DeviceChoice::Cpu => return Ok(None),
+        DeviceChoice::Cuda(number) => Some(usable(number)?),
+        DeviceChoice::Auto => match usable(0) {
+            Ok(device) => Some(device),
+            Err(error @ (TrainError::Unsupported { .. } | TrainError::Cuda(_))) => {
+                observer.note(&format!("training on the CPU: {}", reason(&error)));
+                None
+            }
+            Err(error) => return Err(error),
+        },
+    };
+    if let Some(device) = &opened {
+        observer.note(&format!("training on the GPU {}", device.name()));
+    }
+    Ok(opened)
+}
+
+/// Why the CPU is used, without advice to use it.
+fn reason(error: &TrainError) -> String {
+    match error {
+        TrainError::Unsupported { what } => what.clone(),
+        TrainError::Cuda(CudaError::NoDriver { .. }) => "there is no driver of an NVIDIA GPU".to_owned(),
+        TrainError::Cuda(CudaError::NoGpu) => "there is no NVIDIA GPU".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+/// What keeps a GPU from training `config`.
+fn unsupported(config: &Config, data: &Dataset, device: &Device) -> Option<String> {
+    let training = &config.training;
+    if data.text.is_some() || matches!(data.train.y, Labels::Sets { .. } | Labels::Next) {
+        return Some(
+            "networks that read texts, and networks with several labels, are trained on the CPU".to_owned(),
+        );
+    }
+    let shares = [
+        ("input-dropout", training.input_dropout),
+        ("layer-dropout", training.layer_dropout),
+        ("output-dropout", training.output_dropout),
+        ("activation-penalty", training.activation_penalty),
+        ("temporal-penalty", training.temporal_penalty),
+    ];
+    if let Some((key, share)) = shares.into_iter().find(|(_, share)| share.is_some_and(|share| share > 0.0)) {
+        return Some(format!("`{key} = {}` is not supported on a GPU", Setting::text(&share.unwrap_or(0.0))));
+    }
+    if training.teacher.is_some() {
+        return Some("`teacher` is not supported on a GPU".to_owned());
+    }
+    if config.parameters.initial_state != InitialState::Zero {
+        return Some("an `initial-state` other than zero is not supported on a GPU".to_owned());
+    }
+    if super::cohort::changes(config, data).has_shared_columns() {
+        return Some("`axes` that share a column are not supported on a GPU".to_owned());
+    }
+    let (network, x) = (config.network(data), &data.train.x);
+    if network.layers.len() > MAX_LAYERS {
+        return Some(format!("`layers = {}`: a GPU trains at most {MAX_LAYERS}", network.layers.len()));
+    }
+    if network.hidden() > MAX_HIDDEN {
+        return Some(format!("`hidden = {}`: a GPU trains at most {MAX_HIDDEN} units", network.hidden()));
+    }
+    if training.mixup.unwrap_or(0.0) > 0.0 && training.batch > MOST_MIXED {
+        return Some(format!("`batch = {}` with `mixup`: a GPU mixes at most {MOST_MIXED}", training.batch));
+    }
+    let most = device.block_memory();
+    if head_bytes(&network) > most {
+        return Some(format!("{} outputs are too many for a GPU", network.outputs));
+    }
+    let (steps, dim) = (x.max_steps() + config.preparation.augment.lead_in, x.dim());
+    let is_large = layer_bytes(&network) > most || steps.saturating_mul(dim) > MOST_VALUES;
+    if is_large || (0..x.len()).map(|i| x.steps(i) as u64).sum::<u64>() > u64::from(u32::MAX) {
+        return Some(format!("sequences of {steps} steps with {dim} features are too large for a GPU"));
+    }
+    None
+}
+
+/// The most values of a sequence.
+const MOST_VALUES: usize = 1 << 27;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_name_devices_and_are_what_devices_are_called() {
+        for text in ["cpu", "cuda", "cuda:3", "auto"] {
+            assert_eq!(text.parse::<DeviceChoice>().unwrap().to_string(), text);
+        }
+        assert_eq!("cuda:0".parse(), Ok(DeviceChoice::Cuda(0)));
+        for text in ["", "gpu", "cuda:", "cuda:x", "cuda:-1", "CUDA"] {
+            assert!(text.parse::<DeviceChoice>().unwrap_err().contains("cuda:N"), "{text}");
+        }
+    }
+}
