@@ -1,6 +1,8 @@
 //! Ways in which a benchmark can fail.
 
 use fastgrnn_core::net::NetworkError;
+use fastgrnn_cuda::CudaError;
+use fastgrnn_cuda::params::CohortError;
 use fastgrnn_engine::engine::EngineError;
 use fastgrnn_model::model::ModelError;
 use fastgrnn_model::quantize::QuantizeError;
@@ -62,12 +64,29 @@ pub enum BenchError {
         /// How long it had.
         seconds: u64,
     },
+    /// The budget was spent before.
+    #[error("there was no time left; give --budget more seconds")]
+    NoTime,
     /// Our network is impossible.
     #[error(transparent)]
     Network(#[from] NetworkError),
     /// Our engine refused the batch.
     #[error(transparent)]
     Engine(#[from] EngineError),
+    /// The GPU cannot be used, or failed.
+    #[error(transparent)]
+    Cuda(#[from] CudaError),
+    /// A GPU does not train such networks.
+    #[error(transparent)]
+    Cohort(#[from] CohortError),
+    /// The GPU computed a loss that is not a number.
+    #[error("the loss of network {network} is {loss} on the GPU")]
+    Loss {
+        /// Which network.
+        network: usize,
+        /// Its loss.
+        loss: f64,
+    },
     /// Our network could not be made integer.
     #[error(transparent)]
     Quantize(#[from] QuantizeError),

@@ -10,11 +10,15 @@
 //! let report = fastgrnn_bench::train(&BenchOptions::default(), &mut |line| eprintln!("{line}")).unwrap();
 //! println!("{report}");
 //! ```
+//!
+//! [`train_on_gpu`] measures a step without the optimiser on an NVIDIA GPU, for one network and for many at once.
 mod error;
+mod gpu;
 mod infer;
 mod load;
 mod options;
 mod ours;
+mod process;
 mod python;
 mod report;
 mod samples;
@@ -23,6 +27,10 @@ mod torch;
 mod variant;
 
 pub use error::BenchError;
+pub use gpu::{
+    Basis, GPU_SIZES, GpuCase, GpuOptions, GpuReport, GpuRow, PeerTime, TorchVersions, gpu_opens,
+    train_on_gpu,
+};
 pub use infer::{INFER_SHAPES, InferOptions, InferReport, InferRow, InferShape, infer};
 pub use options::BenchOptions;
 pub use report::{BenchReport, LinearInT, RankName, Row, TorchTime};
@@ -152,7 +160,7 @@ impl<'a> ShapeBench<'a> {
             }
             _ => {
                 if let Some(process) = &mut self.uncompiled {
-                    process.prepare(&variant, shape, torch::PATIENCE)?;
+                    process.prepare(&variant, shape, process::PATIENCE)?;
                 }
                 Ok(None)
             }
