@@ -1,5 +1,6 @@
 //! Flags of `fastgrnn bench` and `fastgrnn completions`.
 
+use super::DeviceChoice;
 use clap::{Args, Subcommand, ValueEnum};
 use fastgrnn_bench::{INFER_SHAPES, InferShape, SHAPES, Shape};
 use std::path::PathBuf;
@@ -20,23 +21,35 @@ pub enum BenchCommand {
 
 #[derive(Debug, Args)]
 pub struct BenchTrainArgs {
+    /// Where: cpu, cuda, cuda:N (a GPU by its number) or auto (a GPU if one can be used)
+    #[arg(long, value_name = "DEVICE", default_value = "cpu")]
+    pub device: DeviceChoice,
     /// Also measure PyTorch; installs it into the user's cache if no python3 has it
     #[arg(long, value_enum, value_name = "WHAT")]
     pub against: Option<Rival>,
     /// The Python that has torch
     #[arg(long, value_name = "PATH", requires = "against")]
     pub python: Option<PathBuf>,
-    /// Threads of each side [default: 2]
+    /// Threads of each side on the CPU [default: 2]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
     /// Only these shapes, separated by commas: har, google12, wakeword, pixelmnist, ptb (a language model)
     /// [default: all but ptb]
     #[arg(long, value_name = "SHAPE,…", value_delimiter = ',', value_parser = shape)]
     pub shapes: Vec<Shape>,
-    /// Undisturbed blocks of half a second to measure on each side [default: 12]
+    /// On a GPU, networks that are trained at once, separated by commas [default: 1 and 256]
+    #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(1..))]
+    pub networks: Vec<u16>,
+    /// On a GPU, sequences in the batch of each network, separated by commas [default: 100, and 1024 for
+    /// one network]
+    #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(1..))]
+    pub batches: Vec<u16>,
+    /// Undisturbed blocks of half a second to measure on each side [default: 12]; on a GPU, blocks of
+    /// 50 ms in each turn [default: 5]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub blocks: Option<u16>,
-    /// Seconds for everything; what is not measured by then is measured briefly [default: 3600]
+    /// Seconds for everything; what is not measured by then is measured briefly or left out
+    /// [default: 3600, on a GPU 90]
     #[arg(long, value_name = "SECONDS")]
     pub budget: Option<u32>,
 }
@@ -69,7 +82,7 @@ fn shape(name: &str) -> Result<Shape, String> {
 /// What to measure against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Rival {
-    /// PyTorch on the CPU
+    /// PyTorch on the same device
     Torch,
 }
 

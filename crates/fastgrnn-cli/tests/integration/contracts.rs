@@ -368,6 +368,24 @@ fn bench_train_measures_a_shape() {
 }
 
 #[test]
+fn bench_train_measures_a_shape_on_a_gpu() {
+    let folder = tempfile::tempdir().unwrap();
+    let args = "bench train --device cuda --shapes wakeword --networks 2 --batches 1 --blocks 1 --json";
+    let output = crate::command::command(folder.path(), &args.split(' ').collect::<Vec<_>>())
+        .env("FASTGRNN_CUDA_LIBRARY", fastgrnn_testing::emulator::library())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let b: Value = serde_json::from_slice(&output.stdout).unwrap();
+    has_keys(&b, &["device", "gpu", "driver", "torch", "rows"]);
+    let rows = b["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 1);
+    let keys = "shape cell networks batch us us_range why peer peer_us peer_basis ratio peers";
+    has_keys(&rows[0], &keys.split(' ').collect::<Vec<_>>());
+    assert!(rows[0]["us"].as_f64().unwrap() > 0.0 && rows[0]["networks"] == 2, "{b}");
+}
+
+#[test]
 fn completions_exist_for_every_shell() {
     let folder = tempfile::tempdir().unwrap();
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {

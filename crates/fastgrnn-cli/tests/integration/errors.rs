@@ -31,6 +31,9 @@ fn misuse_of_the_command_line_is_exit_code_2() {
     fails(t, &["train", "--sparsity-u", "0.5"], 2, &["--sparsity-u", "--keep-u"]);
     fails(t, &["train", "--hidden", "0", "--dataset", "digits"], 2, &["hidden = 0", "between 1 and"]);
     fails(t, &["bench", "train", "--python", "python3"], 2, &["--against"]);
+    fails(t, &["bench", "train", "--device", "gpu"], 2, &["gpu", "cuda:N"]);
+    fails(t, &["bench", "train", "--networks", "4"], 2, &["--networks", "--device cuda"]);
+    fails(t, &["bench", "train", "--device", "cuda", "--threads", "2"], 2, &["--threads"]);
 }
 
 #[test]
