@@ -1,7 +1,7 @@
 //! Flags of `fastgrnn bench` and `fastgrnn completions`.
 
-use super::DeviceChoice;
 use clap::{Args, Subcommand, ValueEnum};
+use fastgrnn::train::DeviceChoice;
 use fastgrnn_bench::{INFER_SHAPES, InferShape, SHAPES, Shape};
 use std::path::PathBuf;
 

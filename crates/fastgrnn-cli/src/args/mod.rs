@@ -4,7 +4,6 @@
 mod bench;
 mod data;
 mod device;
-mod device_choice;
 mod models;
 mod shared;
 mod stream;
@@ -13,7 +12,6 @@ mod training;
 pub use bench::{BenchArgs, BenchCommand, BenchInferArgs, BenchTrainArgs, CompletionsArgs, Rival};
 pub use data::{DataCommand, DataConvertArgs, DataInspectArgs, DataListArgs};
 pub use device::{BoardArgs, Boards, ExportArgs, NewArgs};
-pub use device_choice::DeviceChoice;
 pub use models::{CompareArgs, Engine, EvalArgs, GenerateArgs, InfoArgs, PredictArgs, QuantizeArgs};
 pub use stream::{DetectorArgs, ResetArg, StreamArgs, StreamEvalArgs};
 pub use training::{DemoArgs, ParetoArgs, RunsArgs, TrainArgs};

@@ -1,8 +1,9 @@
 //! `fastgrnn bench train` and `bench infer`
 
-use crate::args::{BenchArgs, BenchCommand, BenchInferArgs, BenchTrainArgs, DeviceChoice, Rival};
+use crate::args::{BenchArgs, BenchCommand, BenchInferArgs, BenchTrainArgs, Rival};
 use crate::console::Console;
 use crate::misuse::misuse;
+use fastgrnn::train::DeviceChoice;
 use fastgrnn_bench::{BenchOptions, GPU_SIZES, GpuCase, GpuOptions, InferOptions};
 use std::time::Duration;
 

@@ -17,6 +17,8 @@ mod doctor;
 mod errors;
 // Code that is written for boards, crates and web pages.
 mod export;
+// Training on a GPU.
+mod gpu;
 // Integer models.
 mod integer;
 // Runs that are stopped and continued.

@@ -35,6 +35,7 @@ use fastgrnn_model::model::Task;
 use fastgrnn_model::settings::{self, ClassWeight, StageKind};
 use std::collections::BTreeSet;
 use std::rc::Rc;
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 /// A seed that is to be trained.
@@ -466,9 +467,9 @@ struct EpochPlan {
 /// Members that are trained together.
 struct Wave<'a> {
     memory: DeviceMemory,
-    /// A place for each network of the device; empty once its seed is done.
+    /// A place for each network of the device; empty once its seed is trained.
     places: Vec<Option<Trainee<'a>>>,
-    records: Vec<(usize, usize, SeedRecord)>,
+    trained: Vec<Member>,
 }
 
 impl<'a> Wave<'a> {
@@ -478,7 +479,7 @@ impl<'a> Wave<'a> {
         members: Vec<Member>,
         observer: &mut dyn Observer,
     ) -> Result<Self, TrainError> {
-        let mut wave = Self { memory, places: Vec::new(), records: Vec::new() };
+        let mut wave = Self { memory, places: Vec::new(), trained: Vec::new() };
         for (slot, Member { job, index, run }) in members.into_iter().enumerate() {
             run.announce(&jobs[job], index, observer)?;
             wave.places.push(None);
@@ -487,7 +488,7 @@ impl<'a> Wave<'a> {
         Ok(wave)
     }
 
-    /// Begins the next pass of a seed that has epochs left, or delivers the seed.
+    /// Begins the next pass of a seed, if it has epochs left.
     fn go_on(
         &mut self,
         slot: usize,
@@ -506,7 +507,7 @@ impl<'a> Wave<'a> {
             self.places[slot] = Some(Trainee { job: number, index, run, pass, has_support, is_ahead: false });
             return Ok(());
         }
-        self.records.push((number, index, run.record(job, observer)?));
+        self.trained.push(Member { job: number, index, run });
         Ok(())
     }
 
@@ -517,13 +518,14 @@ impl<'a> Wave<'a> {
     ) -> Result<Vec<(usize, usize, SeedRecord)>, TrainError> {
         while let Some(first) = self.places.iter().flatten().next() {
             if observer.should_stop() {
-                let stopped = first.run.interrupted(&jobs[first.job]);
+                let stopped = first.run.interrupted(jobs[first.job]);
                 self.checkpoint_all()?;
+                deliver(jobs, self.trained, observer)?;
                 return Err(stopped);
             }
             self.epoch(jobs, observer)?;
         }
-        Ok(self.records)
+        deliver(jobs, self.trained, observer)
     }
 
     /// An epoch of every seed that is not done.
@@ -786,6 +788,53 @@ impl Trainee<'_> {
         }
         (plan, rows)
     }
+}
+
+/// Writes and evaluates trained seeds, on the CPU: one on all threads, or several on a thread each.
+fn deliver(
+    jobs: &mut [&mut Job],
+    trained: Vec<Member>,
+    observer: &mut dyn Observer,
+) -> Result<Vec<(usize, usize, SeedRecord)>, TrainError> {
+    let workers = jobs.iter().map(|job| job.threads).max().unwrap_or(1).min(trained.len());
+    let mut records = Vec::new();
+    if workers <= 1 {
+        for Member { job, index, run } in trained {
+            let record = run.record(jobs[job])?;
+            observer.seed_finished(&record.result);
+            records.push((job, index, record));
+        }
+        return Ok(records);
+    }
+    let mut waiting = Vec::new();
+    for Member { job, index, run } in trained.into_iter().rev() {
+        waiting.push((job, index, run, jobs[job].on_one_thread()?));
+    }
+    let waiting = Mutex::new(waiting);
+    let (sender, receiver) = std::sync::mpsc::channel();
+    std::thread::scope(|scope| {
+        for _ in 0..workers {
+            let (sender, waiting) = (sender.clone(), &waiting);
+            scope.spawn(move || {
+                loop {
+                    let next = waiting.lock().unwrap_or_else(PoisonError::into_inner).pop();
+                    let Some((job, index, run, mut own)) = next else { return };
+                    // Nobody listens any more once a delivery has failed.
+                    if sender.send(run.record(&mut own).map(|record| (job, index, record))).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        for delivered in receiver {
+            let delivered = delivered?;
+            observer.seed_finished(&delivered.2.result);
+            records.push(delivered);
+        }
+        Ok::<(), TrainError>(())
+    })?;
+    Ok(records)
 }
 
 /// What went wrong in a step with this loss.

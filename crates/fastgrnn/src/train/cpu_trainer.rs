@@ -52,7 +52,9 @@ impl CpuTrainer {
             }
             run.end_pass(job, pass, observer);
         }
-        run.record(job, observer)
+        let record = run.record(job)?;
+        observer.seed_finished(&record.result);
+        Ok(record)
     }
 
     fn epoch(

@@ -27,7 +27,24 @@ pub(super) struct Job<'a> {
     pub device: String,
 }
 
-impl Job<'_> {
+impl<'a> Job<'a> {
+    /// A job that delivers seeds of this one on a thread of its own. It has no teacher, which only trains.
+    pub(super) fn on_one_thread(&self) -> Result<Job<'a>, TrainError> {
+        Ok(Job {
+            config: self.config,
+            data: self.data,
+            out: self.out.clone(),
+            fingerprint: self.fingerprint.clone(),
+            folds: self.folds.clone(),
+            settings: self.settings.clone(),
+            scorer: Scorer::new(&self.config.network(self.data), 1)?,
+            teacher: None,
+            start: self.start.clone(),
+            threads: 1,
+            device: self.device.clone(),
+        })
+    }
+
     /// Refuses to continue what was trained with other settings, which the file at `path` remembers: the
     /// configuration of the run may have been edited since.
     pub(super) fn check_settings(&self, before: &str, path: &Path) -> Result<(), TrainError> {

@@ -390,11 +390,7 @@ impl SeedRun {
     }
 
     /// Writes and evaluates what the seed delivers, and writes that down. All passes are over.
-    pub(super) fn record(
-        mut self,
-        job: &mut Job,
-        observer: &mut dyn Observer,
-    ) -> Result<SeedRecord, TrainError> {
+    pub(super) fn record(mut self, job: &mut Job) -> Result<SeedRecord, TrainError> {
         self.clock = Instant::now();
         let (config, data) = (job.config, job.data);
         let refitted = self.refitted.take();
@@ -449,7 +445,6 @@ impl SeedRun {
         };
         write_json(&self.folder.join(RESULT_FILE), &record)?;
         let _ = std::fs::remove_file(self.folder.join(CHECKPOINT_FILE));
-        observer.seed_finished(&record.result);
         Ok(record)
     }
 }

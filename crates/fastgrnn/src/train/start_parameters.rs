@@ -11,6 +11,7 @@ use std::fs::File;
 use std::io::BufReader;
 
 /// The start of every training of a run.
+#[derive(Clone)]
 pub(super) struct StartParameters {
     network: Network,
     /// Vectors of tokens from a file.
