@@ -25,8 +25,6 @@ mod changes;
 mod checkpoint;
 mod clear;
 mod cohort;
-#[cfg(test)]
-mod cohort_tests;
 mod config;
 mod constraint;
 mod cpu_trainer;

@@ -1,7 +1,10 @@
 //! A GPU learns what the CPU learns: the emulator trains the same configurations, epoch by epoch.
 
-use super::run::run_on;
-use super::{DeviceChoice, EpochReport, Observer, Outcome, Progress, Recipe, RunOptions, Silent, TrainError};
+use crate::train::run::run_on;
+use crate::train::{
+    DeviceChoice, ERROR_FILE, EpochReport, Observer, Outcome, Progress, Recipe, RunOptions, Silent,
+    TrainError,
+};
 use fastgrnn_core::rng::Rng;
 use fastgrnn_cuda::driver::Device;
 use fastgrnn_data::data::{Dataset, Examples, Labels, Sequences};
@@ -184,5 +187,5 @@ fn a_seed_that_diverges_is_named_and_the_others_can_go_on() {
     let failed = run_on(gpu(), &config, &data, &options(folder.path(), false), false, &mut Silent);
     let Err(TrainError::Diverged { seed: 0, epoch: 1, what, .. }) = failed else { panic!("{failed:?}") };
     assert!(what.contains("NaN") || what.contains("inf"), "{what}");
-    assert!(folder.path().join(super::ERROR_FILE).exists());
+    assert!(folder.path().join(ERROR_FILE).exists());
 }

@@ -1,0 +1,380 @@
+//! Networks that are trained together, epoch by epoch: what the host decides.
+
+use super::memory::DeviceMemory;
+use super::{Member, deliver};
+use crate::train::checkpoint::State;
+use crate::train::job::Job;
+use crate::train::observe::{self, Observer};
+use crate::train::pass_run::PassRun;
+use crate::train::seed::{SeedRun, Validated};
+use crate::train::summary::SeedRecord;
+use crate::train::{Config, TrainError, timeline};
+use fastgrnn_core::format;
+use fastgrnn_cuda::assemble::Sample;
+use fastgrnn_cuda::optimize::{Projection, StepNumbers};
+use fastgrnn_cuda::params::Progress;
+use fastgrnn_cuda::trainer::BatchScores;
+use fastgrnn_model::settings::StageKind;
+use std::collections::BTreeSet;
+use std::time::Instant;
+
+/// A member while it trains.
+struct Trainee<'a> {
+    job: usize,
+    index: usize,
+    run: SeedRun,
+    pass: PassRun<'a>,
+    /// Whether there is a support.
+    has_support: bool,
+    /// The device holds a newer state than the host.
+    is_ahead: bool,
+}
+
+/// What a network does in an epoch.
+struct EpochPlan {
+    /// The first batch, and how many there are.
+    first: usize,
+    count: usize,
+    /// Whether each ends with a projection.
+    projects: Vec<bool>,
+    /// Batches before the weights get their grids.
+    grids_after: Option<usize>,
+}
+
+/// Members that are trained together.
+pub(super) struct Wave<'a> {
+    memory: DeviceMemory,
+    /// A place for each network of the device; empty once its seed is trained.
+    places: Vec<Option<Trainee<'a>>>,
+    trained: Vec<Member>,
+}
+
+impl<'a> Wave<'a> {
+    /// Gives every member a place and its first pass.
+    pub(super) fn begin(
+        memory: DeviceMemory,
+        jobs: &mut [&mut Job<'a>],
+        members: Vec<Member>,
+        observer: &mut dyn Observer,
+    ) -> Result<Self, TrainError> {
+        let mut wave = Self { memory, places: Vec::new(), trained: Vec::new() };
+        for (slot, Member { job, index, run }) in members.into_iter().enumerate() {
+            run.announce(jobs[job], index, observer)?;
+            wave.places.push(None);
+            wave.go_on(slot, jobs, (job, index, run), observer)?;
+        }
+        Ok(wave)
+    }
+
+    /// Begins the next pass of a seed, if it has epochs left.
+    fn go_on(
+        &mut self,
+        slot: usize,
+        jobs: &mut [&mut Job<'a>],
+        (number, index, mut run): (usize, usize, SeedRun),
+        observer: &mut dyn Observer,
+    ) -> Result<(), TrainError> {
+        let job = &mut *jobs[number];
+        while let Some(pass) = run.next_pass(job, observer)? {
+            if run.is_over(job, &pass) {
+                run.end_pass(job, pass, observer);
+                continue;
+            }
+            self.memory.begin_pass(slot, job, &run, &pass)?;
+            let has_support = !run.state.progress.constraint.mask.is_empty();
+            self.places[slot] = Some(Trainee { job: number, index, run, pass, has_support, is_ahead: false });
+            return Ok(());
+        }
+        self.trained.push(Member { job: number, index, run });
+        Ok(())
+    }
+
+    /// Trains all members to their end.
+    pub(super) fn train(
+        mut self,
+        jobs: &mut [&mut Job<'a>],
+        observer: &mut dyn Observer,
+    ) -> Result<Vec<(usize, usize, SeedRecord)>, TrainError> {
+        while let Some(first) = self.places.iter().flatten().next() {
+            if observer.should_stop() {
+                let stopped = first.run.interrupted(jobs[first.job]);
+                self.checkpoint_all()?;
+                deliver(jobs, self.trained, observer)?;
+                return Err(stopped);
+            }
+            self.epoch(jobs, observer)?;
+        }
+        deliver(jobs, self.trained, observer)
+    }
+
+    /// An epoch of every seed that is not done.
+    fn epoch(&mut self, jobs: &mut [&mut Job<'a>], observer: &mut dyn Observer) -> Result<(), TrainError> {
+        let clock = Instant::now();
+        let plans = self.plan_epoch(jobs)?;
+        self.run_epoch(&plans)?;
+        if let Err(error) = self.take_results(jobs, &plans) {
+            // The others have trained their epoch; only its validation is left.
+            self.checkpoint_all()?;
+            return Err(error);
+        }
+        let scores = self.memory.validate()?;
+        let seconds = clock.elapsed().as_secs_f64() / self.places.iter().flatten().count().max(1) as f64;
+        self.show(jobs, observer);
+        for slot in 0..self.places.len() {
+            let Some(mut trainee) = self.places[slot].take() else { continue };
+            let validated = self.judge(slot, &trainee, jobs[trainee.job], &scores)?;
+            trainee.run.state.progress.epoch_seconds += seconds;
+            let memory = &self.memory;
+            let refresh = |state: &mut State| Ok(memory.download_parameters(slot, state)?);
+            let Trainee { job, run, pass, .. } = &mut trainee;
+            let job = &*jobs[*job];
+            run.end_epoch(job, pass, validated, refresh, observer)?;
+            let (is_over, is_due) = (run.is_over(job, pass), run.is_checkpoint_due(job, true));
+            if is_over || is_due {
+                self.download(slot, &mut trainee)?;
+            }
+            if is_due {
+                trainee.run.try_checkpoint(observer);
+            }
+            if is_over {
+                let Trainee { job, index, mut run, pass, .. } = trainee;
+                run.end_pass(jobs[job], pass, observer);
+                self.go_on(slot, jobs, (job, index, run), observer)?;
+            } else {
+                self.places[slot] = Some(trainee);
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives every network its sequences and the numbers of its steps.
+    fn plan_epoch(&mut self, jobs: &[&mut Job]) -> Result<Vec<Option<EpochPlan>>, TrainError> {
+        let mut progress =
+            vec![Progress { batch: self.memory.steps as i32, ..Progress::default() }; self.places.len()];
+        let mut plans = Vec::new();
+        for (slot, place) in self.places.iter_mut().enumerate() {
+            let Some(trainee) = place else {
+                plans.push(None);
+                continue;
+            };
+            let (epoch, first) = (trainee.run.state.progress.epoch, trainee.run.state.progress.batch);
+            progress[slot].step = trainee.run.state.optim.steps;
+            progress[slot].batch = first as i32;
+            trainee.pass.data.shuffle(epoch);
+            let order: Vec<Sample> =
+                trainee.pass.data.order().map(|(index, repeat)| Sample { index, repeat }).collect();
+            self.memory.trainer.batches.set_epoch(slot, epoch as u32, &order)?;
+            let (plan, rows) = trainee.plan_steps(jobs[trainee.job].config);
+            self.memory.trainer.optimizer.plan_steps(slot, &rows)?;
+            plans.push(Some(plan));
+        }
+        self.memory.trainer.optimizer.progress.write(0, &progress)?;
+        Ok(plans)
+    }
+
+    /// Runs the planned batches. The host comes in where weights get their grids, and where a network has fewer batches
+    /// than others.
+    fn run_epoch(&mut self, plans: &[Option<EpochPlan>]) -> Result<(), TrainError> {
+        let all = || plans.iter().enumerate().filter_map(|(slot, plan)| Some((slot, plan.as_ref()?)));
+        let launches = all().map(|(_, plan)| plan.count).max().unwrap_or(0);
+        let is_projecting = |k: usize| all().any(|(_, plan)| plan.projects.get(k) == Some(&true));
+        let projects: Vec<bool> = (0..launches).map(is_projecting).collect();
+        let mut cuts: BTreeSet<usize> = all().filter_map(|(_, plan)| plan.grids_after).collect();
+        cuts.extend(all().map(|(_, plan)| plan.count));
+        let mut done = 0;
+        for cut in cuts {
+            self.memory.trainer.run_batches(&projects[done..cut])?;
+            done = cut;
+            for (slot, plan) in all() {
+                if plan.grids_after == Some(cut) {
+                    self.set_grids(slot)?;
+                }
+                if plan.count == cut && cut < launches {
+                    self.pause(slot)?;
+                }
+            }
+        }
+        for trainee in self.places.iter_mut().flatten() {
+            trainee.is_ahead = true;
+        }
+        Ok(())
+    }
+
+    /// Chooses the grids of a network's weights as they are now.
+    fn set_grids(&mut self, slot: usize) -> Result<(), TrainError> {
+        let Some(trainee) = &mut self.places[slot] else { return Ok(()) };
+        let mut params = vec![0.0; trainee.run.state.params.len()];
+        let at = self.memory.trainer.cohort().plan().parameters(slot).start;
+        self.memory.trainer.optimizer.parameters.read(at, &mut params)?;
+        let SeedRun { layout, state, .. } = &mut trainee.run;
+        state.progress.constraint.set_grids(layout, &params);
+        Ok(self.memory.upload_grids(slot, &trainee.run)?)
+    }
+
+    /// Lets a network wait until the epoch is over.
+    fn pause(&mut self, slot: usize) -> Result<(), TrainError> {
+        let mut now = [Progress::default()];
+        let progress = &mut self.memory.trainer.optimizer.progress;
+        progress.read(slot, &mut now)?;
+        if now[0].status == 0 {
+            now[0].batch = self.memory.steps as i32;
+            progress.write(slot, &now)?;
+        }
+        Ok(())
+    }
+
+    /// Takes in what the batches came to.
+    fn take_results(&mut self, jobs: &[&mut Job], plans: &[Option<EpochPlan>]) -> Result<(), TrainError> {
+        let (results, progress) = (self.memory.trainer.results()?, self.memory.trainer.progress()?);
+        let networks = self.places.len();
+        let mut diverged = None;
+        for (slot, (place, plan)) in self.places.iter_mut().zip(plans).enumerate() {
+            let (Some(Trainee { job, run, .. }), Some(plan)) = (place, plan) else { continue };
+            let result = |batch: usize| results[batch * networks + slot];
+            if progress[slot].status != 0 {
+                let batch = progress[slot].batch as usize;
+                let what = describe(progress[slot].status, result(batch).loss);
+                diverged.get_or_insert_with(|| run.diverged(jobs[*job], batch + 1, what));
+                continue;
+            }
+            for batch in plan.first..plan.first + plan.count {
+                let result = result(batch);
+                run.state.progress.count_batch(result.loss, result.rows as usize, result.correct as usize);
+            }
+            run.state.optim.steps += plan.count as u64;
+        }
+        diverged.map_or(Ok(()), Err)
+    }
+
+    /// What the validation part says about a network.
+    fn judge(
+        &self,
+        slot: usize,
+        trainee: &Trainee,
+        job: &mut Job,
+        scores: &[BatchScores],
+    ) -> Result<Option<Validated>, TrainError> {
+        let Trainee { run, pass, .. } = trainee;
+        if pass.val.is_empty() {
+            return Ok(None);
+        }
+        let (n, model, slots) = (pass.val.len(), &pass.data.model, self.memory.slots);
+        let outputs = model.network.outputs;
+        let (mut raw, mut loss) = (Vec::with_capacity(n * outputs), 0.0);
+        for (batch, found) in scores.iter().enumerate() {
+            let rows = (batch + 1) * n / scores.len() - batch * n / scores.len();
+            raw.extend_from_slice(&found.scores[slot * slots * outputs..][..rows * outputs]);
+            loss += found.losses[slot * slots..][..rows].iter().sum::<f64>();
+        }
+        let scored = job.judge(model, raw, loss / n as f64, &pass.val);
+        let mut scale = None;
+        if run.fold(job).is_some() && model.positive().is_some() {
+            let mut params = vec![0.0; run.state.params.len()];
+            let at = self.memory.trainer.cohort().plan().parameters(slot).start;
+            let optimizer = &self.memory.trainer.optimizer;
+            if self.memory.has_average { &optimizer.average } else { &optimizer.parameters }
+                .read(at, &mut params)?;
+            let mut rounded = Vec::new();
+            let seen = run.state.progress.constraint.effective_params(&run.layout, &params, &mut rounded);
+            scale = job.margin_scale(model, seen, &pass.data.indices)?;
+        }
+        Ok(Some(Validated { scored, scale }))
+    }
+
+    /// Tells the observer how far the first network is.
+    fn show(&self, jobs: &[&mut Job], observer: &mut dyn Observer) {
+        let Some(Trainee { job, run, pass, .. }) = self.places.iter().flatten().next() else { return };
+        let progress = &run.state.progress;
+        observer.progress(&observe::Progress {
+            seed: run.seed,
+            together: self.places.iter().flatten().count(),
+            pass: progress.pass,
+            fold: run.fold(jobs[*job]),
+            epoch: progress.epoch + 1,
+            epochs: pass.epochs,
+            batch: progress.batch,
+            batches: pass.batches,
+            loss: progress.mean_loss(),
+        });
+    }
+
+    /// Brings the state of a seed to the host.
+    fn download(&self, slot: usize, trainee: &mut Trainee) -> Result<(), TrainError> {
+        if !trainee.is_ahead {
+            return Ok(());
+        }
+        let state = &mut trainee.run.state;
+        // The support of the stage before a dense one is forgotten with the next batch.
+        let holds = trainee.has_support
+            && trainee.pass.stages.at(state.optim.steps.saturating_sub(1)).kind.projects();
+        self.memory.download(slot, state, trainee.has_support, holds)?;
+        trainee.is_ahead = false;
+        Ok(())
+    }
+
+    /// Writes a checkpoint of every seed that is under way.
+    fn checkpoint_all(&mut self) -> Result<(), TrainError> {
+        for slot in 0..self.places.len() {
+            if let Some(mut trainee) = self.places[slot].take() {
+                self.download(slot, &mut trainee)?;
+                trainee.run.checkpoint()?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Trainee<'_> {
+    /// The numbers of the steps of the epoch, with empty rows for batches that are done.
+    fn plan_steps(&mut self, config: &Config) -> (EpochPlan, Vec<StepNumbers>) {
+        let Self { run, pass, has_support, .. } = self;
+        let plateaus = run.state.plateaus();
+        let (training, steps) = (&config.training, run.state.optim.steps);
+        let progress = &mut run.state.progress;
+        let first = progress.batch;
+        let mut plan =
+            EpochPlan { first, count: pass.batches - first, projects: Vec::new(), grids_after: None };
+        let mut rows = vec![StepNumbers::default(); first];
+        for done in 0..plan.count {
+            let step = steps + done as u64;
+            let of_step = pass.stages.at(step);
+            match of_step.kind {
+                StageKind::Dense => *has_support = false,
+                StageKind::Quantized if progress.constraint.grids.is_empty() => {
+                    plan.grids_after.get_or_insert(done);
+                }
+                _ => {}
+            }
+            let lr = pass.rate.at(step, plateaus);
+            let mut row = StepNumbers::new(training.momentum, training.weight_decay, step, lr);
+            if *has_support {
+                row = row.masked(of_step.kind.projects());
+            }
+            // An average begins anew, as a copy, after a projection; before it counts it is a copy as well.
+            let mut share = 1.0;
+            match of_step.projection {
+                Some(projection) => {
+                    let trust = projection.trust();
+                    let timeline::Projection { progress: reached, least, .. } = projection;
+                    row = row.projecting(Projection { progress: reached, least, trust });
+                    *has_support = true;
+                    progress.average.forget_steps();
+                }
+                None => share = progress.average.count_step(plateaus).unwrap_or(1.0),
+            }
+            plan.projects.push(of_step.projection.is_some());
+            rows.push(row.following(share));
+        }
+        (plan, rows)
+    }
+}
+
+/// What went wrong in a step with this loss.
+fn describe(status: i32, loss: f64) -> String {
+    let at = format::number(loss);
+    match status {
+        Progress::LOSS => format!("the loss became {loss}"),
+        Progress::NORM => format!("the loss was {at} but its gradient became infinite or NaN"),
+        _ => format!("a parameter became infinite or NaN at a loss of {at}"),
+    }
+}
