@@ -196,7 +196,7 @@ def main():
 
     try:
         torch.cuda.set_device(int(sys.argv[1]))
-        torch.backends.cudnn.allow_tf32 = True
+        torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = True
         torch.zeros(1, device="cuda")
     except Exception as error:
         reply({"error": f"torch {torch.__version__} cannot use the GPU: {reason(error)}", "ended": True})

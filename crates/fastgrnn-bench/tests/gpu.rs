@@ -27,6 +27,9 @@ fn keys(object: &Value) -> Vec<&str> {
 
 #[test]
 fn one_network_and_several_are_measured() {
+    if !emulator::is_available() {
+        return;
+    }
     let all = vec![CellKind::FastGrnn, CellKind::Gru, CellKind::Lstm];
     let cases = vec![
         GpuCase { shape: small(), networks: 1, cells: all },
@@ -72,6 +75,9 @@ fn one_network_and_several_are_measured() {
 
 #[test]
 fn a_gpu_that_is_not_there_is_an_error() {
+    if !emulator::is_available() {
+        return;
+    }
     let error = |options: &GpuOptions| fastgrnn_bench::train_on_gpu(options, &mut |_| {}).unwrap_err();
     let other = error(&GpuOptions { device: 7, ..options(Vec::new()) });
     assert!(other.to_string().contains("there is no GPU 7"), "{other}");
@@ -81,6 +87,9 @@ fn a_gpu_that_is_not_there_is_an_error() {
 
 #[test]
 fn a_language_model_is_an_error() {
+    if !emulator::is_available() {
+        return;
+    }
     let words = Shape::from_name("ptb").unwrap();
     let cases = GpuCase::usual(&[words], &GPU_SIZES);
     let error = fastgrnn_bench::train_on_gpu(&options(cases), &mut |_| {}).unwrap_err();
@@ -90,6 +99,9 @@ fn a_language_model_is_an_error() {
 #[test]
 #[cfg(unix)]
 fn the_ratio_is_over_what_torch_says() {
+    if !emulator::is_available() {
+        return;
+    }
     let shape = Shape { steps: 1, batch: 1, ..small() };
     let case = |networks| GpuCase { shape, networks, cells: vec![CellKind::FastGrnn] };
     let cases = vec![case(1), case(2), case(20)];
@@ -122,6 +134,9 @@ fn the_ratio_is_over_what_torch_says() {
 #[test]
 #[cfg(unix)]
 fn what_the_budget_leaves_no_time_for_is_missing() {
+    if !emulator::is_available() {
+        return;
+    }
     let cases = vec![GpuCase { shape: small(), networks: 1, cells: vec![CellKind::FastGrnn] }];
     let python = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fake-torch");
     let budget = Duration::ZERO;

@@ -13,11 +13,12 @@ const SIGNAL_EXIT: i32 = 128;
 /// The exit code after Ctrl-C.
 const CTRL_C_EXIT: u8 = 130;
 
-/// Handles requests to stop for the rest of the program: a training stops after its batch.
+/// Handles requests to stop for the rest of the program: a training stops after its batch, or
+/// after its epoch on a GPU.
 pub fn listen() {
     signals::on_signals(|signal| {
         note(signal);
-        signals::write_stderr("\nstopping after this batch; press Ctrl-C again to stop at once\n");
+        signals::write_stderr("\nstopping, and saving what is trained; press Ctrl-C again to stop at once\n");
     });
 }
 

@@ -100,6 +100,7 @@ fn training(error: &TrainError) -> bool {
         TrainError::Network(_)
         | TrainError::Teacher(_)
         | TrainError::VectorWidth { .. }
+        | TrainError::Unsupported { .. }
         | TrainError::Occupied { .. }
         | TrainError::ConfigChanged { .. } => true,
         _ => false,
@@ -109,7 +110,7 @@ fn training(error: &TrainError) -> bool {
 fn pareto(error: &ParetoError) -> bool {
     match error {
         ParetoError::Config(error) => settings(error),
-        ParetoError::Train { source, .. } => training(source),
+        ParetoError::Train { source, .. } | ParetoError::TrainAll(source) => training(source),
         ParetoError::NoBudget
         | ParetoError::Fraction { .. }
         | ParetoError::NoValidation

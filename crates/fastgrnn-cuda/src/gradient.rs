@@ -103,6 +103,11 @@ pub struct GradientSettings {
     pub family: Option<Family>,
     /// Batches whose results are kept.
     pub batches: usize,
+    /// Networks by whose number the kernels are chosen, where other cohorts belong to the same training: results then
+    /// do not depend on how networks are divided. At least those of the cohort.
+    pub planned: usize,
+    /// Whether inputs are normalised, so that 16-bit numbers hold them.
+    pub is_normalized: bool,
 }
 
 /// A batch of every network of a cohort in device memory, `[networks][sequences]`. What is not there is null.
@@ -173,14 +178,17 @@ impl GradientStep {
         network: &Network,
         settings: &GradientSettings,
     ) -> Result<Self, CudaError> {
-        let GradientSettings { loss, earlier, sequences, steps, family, batches } = *settings;
-        let size = BatchSize { networks: plan.networks(), sequences, steps };
+        let GradientSettings { loss, earlier, sequences, steps, family, batches, .. } = *settings;
+        let networks = plan.networks();
+        let planned = settings.planned.max(networks);
+        let size = BatchSize { networks, sequences, steps, planned, has_small_inputs: true };
         let places = plan.places();
         let last = network.layers.len() - 1;
         let reads_each = matches!(network.readout, Readout::Every | Readout::Max)
             || (network.readout == Readout::Last && earlier.readings > 0);
         let (mut layers, mut memory) = (Vec::new(), Vec::new());
         for (l, cell) in network.layers.iter().enumerate() {
+            let size = BatchSize { has_small_inputs: l > 0 || settings.is_normalized, ..size };
             let mut layer = Layer::new(device, cell, places.layers[l], plan.packed_stride(), size, family)?;
             let used = |is_used: bool, len: usize| if is_used { len } else { 0 };
             let (part_count, part_length) = layer.parts();
@@ -202,7 +210,7 @@ impl GradientStep {
             memory.push(of_layer);
         }
         let HeadPlaces { hidden, outputs, .. } = places.head;
-        let part_sequences = if size.rows() <= FEW_SEQUENCES { 1 } else { HEAD_SEQUENCES };
+        let part_sequences = if planned * sequences <= FEW_SEQUENCES { 1 } else { HEAD_SEQUENCES };
         let part_count = sequences.div_ceil(part_sequences);
         let part_length = (outputs * (hidden + 1)) as usize;
         let score_rows = size.rows() * if network.readout.is_every() { steps } else { 1 };

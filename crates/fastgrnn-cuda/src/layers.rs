@@ -311,12 +311,111 @@ pub(crate) struct BatchSize {
     pub(crate) networks: usize,
     pub(crate) sequences: usize,
     pub(crate) steps: usize,
+    /// The networks by whose number kernels are chosen.
+    pub(crate) planned: usize,
+    /// Whether 16-bit numbers hold what the layer reads.
+    pub(crate) has_small_inputs: bool,
 }
 
 impl BatchSize {
     /// Sequences of all networks.
     pub(crate) fn rows(&self) -> usize {
         self.networks * self.sequences
+    }
+}
+
+/// The name of a kernel, its threads and the numbers of its block memory.
+struct LaunchShape {
+    name: String,
+    threads: usize,
+    numbers: usize,
+}
+
+/// The kernels of a family for a layer.
+struct LayerKernels {
+    family: Family,
+    forward: LaunchShape,
+    backward: LaunchShape,
+    sequences_of_block: usize,
+}
+
+impl LayerKernels {
+    /// The kernels of `family`, if it has some for this layer.
+    fn new(
+        family: Family,
+        cell: &Cell,
+        places: &LayerPlaces,
+        size: BatchSize,
+        device: &Device,
+    ) -> Option<Self> {
+        let (rule, vectors) = (rule(cell.kind), places.vector_count as usize);
+        let (hidden, input, cell_name) = (places.hidden as usize, places.input as usize, rule.name);
+        let shape = |name: String, threads: usize, numbers: usize| LaunchShape { name, threads, numbers };
+        let (forward, backward, sequences_of_block) = match family {
+            Family::General => {
+                // Sequences of a thread: as many as keep a block within 256 threads.
+                let per = match hidden {
+                    0..=64 => 2,
+                    65..=128 => 4,
+                    _ => 8,
+                };
+                let threads = (hidden * TILE / per).next_multiple_of(WARP);
+                let forward =
+                    shape(format!("forward_{cell_name}_{per}"), threads, TILE * (input + 2 * hidden));
+                let numbers = TILE * (rule.pre + vectors) * hidden + WARP;
+                (forward, shape(format!("backward_{cell_name}_{per}"), threads, numbers), TILE)
+            }
+            Family::Rows => {
+                let kernels = row_kernels(cell.kind, hidden, input)?;
+                let chain = |rows: usize, group: usize| (hidden / rows * group).next_multiple_of(WARP);
+                let [rows, group, helpers] = kernels.forward;
+                let w_blocks = places.w_blocks as usize;
+                let numbers = 2 * ROW_CHUNK * (kernels.input + w_blocks * hidden) + 2 * hidden;
+                let name = |way: &str| format!("{way}_rows_{cell_name}_{hidden}");
+                let forward = shape(name("forward"), chain(rows, group) + helpers, numbers);
+                let [rows, group, helpers] = kernels.backward;
+                let numbers = 2 * ROW_CHUNK * (kernels.input + (rule.factors + 2 + rule.pre) * hidden)
+                    + kernels.in_memory * rows * (hidden / group) * chain(rows, group)
+                    + WARP;
+                (forward, shape(name("backward"), chain(rows, group) + helpers, numbers), 1)
+            }
+            Family::Tiles => {
+                let kernels = tile_kernels(cell.kind, hidden, input)?;
+                let held = kernels.input;
+                let (chain, pairs) = (2 * hidden, held / 2 * TILE);
+                let feed = |threads: usize| FEED_RING * 2 * threads * pairs.div_ceil(threads);
+                let numbers = 2 * TILE * (hidden + X_RING / 2 * held) + TILE + feed(WARP);
+                let tiles = size.planned * size.sequences.div_ceil(TILE);
+                let is_small = kernels.has_small && tiles > device.multiprocessors();
+                let name = |way: &str| format!("{way}_tiles_{cell_name}_{hidden}_{held}");
+                let forward = shape(name("forward"), chain + WARP, numbers);
+                let u_blocks = places.u_blocks as usize;
+                let numbers = 2 * TILE * ((u_blocks + rule.pre + 1) * hidden + held)
+                    + TILE_RING * chain * OWN * (rule.saved + 2)
+                    + feed(chain)
+                    + TILE
+                    + WARP;
+                let backward = if is_small { "backward_small" } else { "backward" };
+                (forward, shape(name(backward), 2 * chain, numbers), TILE)
+            }
+        };
+        Some(Self { family, forward, backward, sequences_of_block })
+    }
+
+    /// The fastest kernels for this layer that the memory of a block suffices for.
+    fn fastest(cell: &Cell, places: &LayerPlaces, size: BatchSize, device: &Device) -> Option<Self> {
+        let order = match size.planned * size.sequences <= FEW_SEQUENCES {
+            true => [Family::Rows, Family::Tiles],
+            false => [Family::Tiles, Family::Rows],
+        };
+        // States and inputs go through 16-bit numbers of limited range in tiles.
+        let is_in_range = cell.update.is_bounded() && size.has_small_inputs;
+        let suits = |family: &Family| *family != Family::Tiles || is_in_range;
+        let fits = |kernels: &Self| {
+            4 * kernels.forward.numbers.max(kernels.backward.numbers) <= device.block_memory()
+        };
+        let families = order.into_iter().filter(suits).chain([Family::General]);
+        families.filter_map(|family| Self::new(family, cell, places, size, device)).find(fits)
     }
 }
 
@@ -344,65 +443,17 @@ impl Layer {
         size: BatchSize,
         wanted: Option<Family>,
     ) -> Result<Self, CudaError> {
-        let rule = rule(cell.kind);
-        let family = wanted.unwrap_or_else(|| fastest(cell, &places, size.rows()));
-        let vectors = places.vector_count as usize;
-        let launch = |name: String, threads: usize, numbers: usize| {
-            Ok(Launch { kernel: device.kernel(&name)?, threads: threads as u32, bytes: 4 * numbers })
+        let kernels = match wanted {
+            Some(family) => LayerKernels::new(family, cell, &places, size, device),
+            None => LayerKernels::fastest(cell, &places, size, device),
         };
-        let (hidden, input, cell_name) = (places.hidden as usize, places.input as usize, rule.name);
-        let (forward, backward, sequences_of_block) = match family {
-            Family::General => {
-                // Sequences of a thread: as many as keep a block within 256 threads.
-                let per = if hidden <= 64 {
-                    2
-                } else if hidden <= 128 {
-                    4
-                } else {
-                    8
-                };
-                let threads = (hidden * TILE / per).next_multiple_of(WARP);
-                let forward =
-                    launch(format!("forward_{cell_name}_{per}"), threads, TILE * (input + 2 * hidden))?;
-                let numbers = TILE * (rule.pre + vectors) * hidden + WARP;
-                (forward, launch(format!("backward_{cell_name}_{per}"), threads, numbers)?, TILE)
-            }
-            Family::Rows => {
-                let kernels =
-                    row_kernels(cell.kind, hidden, input).expect("there are kernels of rows for it");
-                let chain = |rows: usize, group: usize| (hidden / rows * group).next_multiple_of(WARP);
-                let [rows, group, helpers] = kernels.forward;
-                let w_blocks = places.w_blocks as usize;
-                let numbers = 2 * ROW_CHUNK * (kernels.input + w_blocks * hidden) + 2 * hidden;
-                let name = |way: &str| format!("{way}_rows_{cell_name}_{hidden}");
-                let forward = launch(name("forward"), chain(rows, group) + helpers, numbers)?;
-                let [rows, group, helpers] = kernels.backward;
-                let numbers = 2 * ROW_CHUNK * (kernels.input + (rule.factors + 2 + rule.pre) * hidden)
-                    + kernels.in_memory * rows * (hidden / group) * chain(rows, group)
-                    + WARP;
-                (forward, launch(name("backward"), chain(rows, group) + helpers, numbers)?, 1)
-            }
-            Family::Tiles => {
-                let kernels =
-                    tile_kernels(cell.kind, hidden, input).expect("there are kernels of tiles for it");
-                let held = kernels.input;
-                let (chain, pairs) = (2 * hidden, held / 2 * TILE);
-                let feed = |threads: usize| FEED_RING * 2 * threads * pairs.div_ceil(threads);
-                let numbers = 2 * TILE * (hidden + X_RING / 2 * held) + TILE + feed(WARP);
-                let tiles = size.networks * size.sequences.div_ceil(TILE);
-                let is_small = kernels.has_small && tiles > device.multiprocessors();
-                let name = |way: &str| format!("{way}_tiles_{cell_name}_{hidden}_{held}");
-                let forward = launch(name("forward"), chain + WARP, numbers)?;
-                let u_blocks = places.u_blocks as usize;
-                let numbers = 2 * TILE * ((u_blocks + rule.pre + 1) * hidden + held)
-                    + TILE_RING * chain * OWN * (rule.saved + 2)
-                    + feed(chain)
-                    + TILE
-                    + WARP;
-                let backward = if is_small { "backward_small" } else { "backward" };
-                (forward, launch(name(backward), 2 * chain, numbers)?, TILE)
-            }
+        let LayerKernels { family, forward, backward, sequences_of_block } =
+            kernels.expect("there are kernels of this family for the layer");
+        let launch = |LaunchShape { name, threads, numbers }: LaunchShape| {
+            let (kernel, threads) = (device.kernel(&name)?, threads as u32);
+            Ok::<_, CudaError>(Launch { kernel, threads, bytes: 4 * numbers })
         };
+        let (rule, forward, backward) = (rule(cell.kind), launch(forward)?, launch(backward)?);
         let part_length = places.scalars + crate::params::SCALARS as i32 - places.w;
         let arguments = LayerArguments {
             places,
@@ -516,29 +567,10 @@ impl Layer {
         let pre_blocks = self.rule.pre as i32;
         let args = InputGradientArguments { layer: *args, pre_blocks, d_x };
         let LayerPlaces { hidden, input, w_blocks, .. } = args.layer.places;
-        let BatchSize { networks, sequences, steps } = self.size;
+        let BatchSize { networks, sequences, steps, .. } = self.size;
         let grid = [steps.div_ceil(STEPS) as u32, sequences as u32, networks as u32];
         let threads = (input as usize).next_multiple_of(WARP).min(256);
         let bytes = 4 * STEPS * (w_blocks * hidden) as usize;
         device.launch(&self.input_gradient, grid, threads as u32, bytes, &args)
     }
-}
-
-/// Whether there is a kernel of a family for a layer.
-pub(crate) fn has_kernel(family: Family, cell: &Cell, places: &LayerPlaces) -> bool {
-    let (hidden, input) = (places.hidden as usize, places.input as usize);
-    match family {
-        Family::General => hidden <= MAX_HIDDEN,
-        Family::Rows => row_kernels(cell.kind, hidden, input).is_some(),
-        // States go through 16-bit numbers of limited range.
-        Family::Tiles => cell.update.is_bounded() && tile_kernels(cell.kind, hidden, input).is_some(),
-    }
-}
-
-fn fastest(cell: &Cell, places: &LayerPlaces, rows: usize) -> Family {
-    let order = match rows <= FEW_SEQUENCES {
-        true => [Family::Rows, Family::Tiles],
-        false => [Family::Tiles, Family::Rows],
-    };
-    order.into_iter().find(|&family| has_kernel(family, cell, places)).unwrap_or(Family::General)
 }

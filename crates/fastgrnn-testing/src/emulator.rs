@@ -5,8 +5,22 @@ use std::process::{self, Command};
 use std::sync::OnceLock;
 use std::time::SystemTime;
 
+/// Whether the emulator can be compiled here. If not, says that the calling test is skipped; where `scripts/test` has
+/// installed all tools, that is a failure instead.
+///
+/// # Panics
+/// If there is no C++ compiler although there should be one.
+pub fn is_available() -> bool {
+    let found = Command::new("c++").arg("--version").output().is_ok_and(|output| output.status.success());
+    assert!(found || std::env::var_os("FASTGRNN_TOOLS").is_none(), "there is no C++ compiler (c++)");
+    if !found {
+        crate::skipped("training on a GPU: there is no C++ compiler (c++) for the emulator");
+    }
+    found
+}
+
 /// The library, compiled at the first call if the sources are newer. Its first GPU runs the threads of a block in
-/// ascending order, its second one in descending order.
+/// ascending order, its second one in descending order; the third one has less memory for a block.
 ///
 /// # Panics
 /// If there is no C++ compiler `c++`, or it fails.

@@ -17,16 +17,16 @@ pub fn run(args: BenchArgs, console: Console) -> anyhow::Result<()> {
 
 fn train(args: BenchTrainArgs, console: Console) -> anyhow::Result<()> {
     let gpu = match args.device {
-        DeviceChoice::Cpu if !args.networks.is_empty() || !args.batches.is_empty() => {
-            return Err(misuse("--networks and --batches are for a GPU; add --device cuda"));
-        }
         DeviceChoice::Cpu => None,
-        DeviceChoice::Cuda(_) if args.threads.is_some() => {
-            return Err(misuse("--threads is for the CPU; leave it out, or use --device cpu"));
-        }
         DeviceChoice::Cuda(number) => Some(number),
         DeviceChoice::Auto => fastgrnn_bench::gpu_opens(0).then_some(0),
     };
+    if gpu.is_none() && (!args.networks.is_empty() || !args.batches.is_empty()) {
+        return Err(misuse("--networks and --batches are for a GPU; add --device cuda"));
+    }
+    if gpu.is_some() && args.threads.is_some() {
+        return Err(misuse("--threads is for the CPU; leave it out, or use --device cpu"));
+    }
     match gpu {
         Some(number) => train_on_gpu(number, args, console),
         None => train_on_cpu(args, console),

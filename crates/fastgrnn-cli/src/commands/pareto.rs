@@ -143,7 +143,8 @@ fn train_points(
     // One network that explodes is no reason to lose the others.
     let left_out = |error: &ParetoError| console.note(&format!("left out: {error}"));
     let failed = |error: ParetoError| match error {
-        ParetoError::Train { source: TrainError::Interrupted { .. }, .. } => {
+        ParetoError::Train { source: TrainError::Interrupted { .. }, .. }
+        | ParetoError::TrainAll(TrainError::Interrupted { .. }) => {
             let resume = format!("{} --resume", command(args, out));
             Stopped { what: format!("continue with: {resume}"), resume: Some(resume) }.into()
         }

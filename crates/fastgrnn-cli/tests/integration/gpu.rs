@@ -37,6 +37,9 @@ const SETTINGS: &str = "--dataset walks.csv --epochs 2 --cv off --val-split 0.25
 
 #[test]
 fn seeds_are_trained_at_once_and_the_json_names_the_gpu() {
+    if !emulator::is_available() {
+        return;
+    }
     let folder = tempfile::tempdir().unwrap();
     write_recordings(folder.path());
     let args = format!("train {SETTINGS} --hidden 6 --seeds 2 --device cuda --out run");
@@ -52,6 +55,9 @@ fn seeds_are_trained_at_once_and_the_json_names_the_gpu() {
 
 #[test]
 fn points_of_a_sweep_are_trained_at_once() {
+    if !emulator::is_available() {
+        return;
+    }
     let folder = tempfile::tempdir().unwrap();
     write_recordings(folder.path());
     let args = format!("pareto {SETTINGS} --budget-bytes 300 --kept 1 --device cuda --out p");
@@ -83,6 +89,9 @@ fn without_a_gpu_cuda_is_an_error_and_auto_is_the_cpu() {
 
 #[test]
 fn what_a_gpu_cannot_train_is_named_and_auto_trains_it_on_the_cpu() {
+    if !emulator::is_available() {
+        return;
+    }
     let folder = tempfile::tempdir().unwrap();
     write_recordings(folder.path());
     let mut n = 0;

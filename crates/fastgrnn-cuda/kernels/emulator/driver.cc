@@ -1,7 +1,8 @@
 // A library with the functions of CUDA's driver that runs the kernels on the CPU, for tests on machines without a GPU.
 //
-// Work is done at once, by the thread that launches it; one kernel runs at a time. There are two devices: the first
-// runs the threads of a block in ascending order, the second in descending order. New memory is filled with bytes of
+// Work is done at once, by the thread that launches it; one kernel runs at a time. There are three devices: the
+// first runs the threads of a block in ascending order, the second in descending order; the third is like the first, with
+// less memory for a block. New memory is filled with bytes of
 // 0xff, so a number that was never written is a NaN. What a real device would answer with an error, or not notice at
 // all, is either an error or ends the process with a message.
 #define FASTGRNN_EMULATED
@@ -37,10 +38,10 @@ const Description DESCRIPTIONS[] = {
     {CAPTURE_UNSUPPORTED, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", "operation not permitted when stream is capturing"},
 };
 
-constexpr int DEVICES = 2;
+constexpr int DEVICES = 3;
 constexpr int VERSION = 12030;
 constexpr size_t MEMORY = size_t(2) << 30;
-constexpr size_t BLOCK_MEMORY = 227 * 1024;
+constexpr size_t BLOCK_MEMORY = 227 * 1024, SMALL_BLOCK_MEMORY = 99 * 1024;
 constexpr size_t DEFAULT_BLOCK_MEMORY = 48 * 1024;
 constexpr size_t ALIGNMENT = 256;
 constexpr unsigned char FILL = 0xff;
@@ -176,16 +177,17 @@ int cuDeviceGet(int *device, int index) {
 }
 
 int cuDeviceGetName(char *name, int length, int device) {
-    snprintf(name, length, device == 0 ? "emulator" : "emulator, descending");
+    const char *names[DEVICES] = {"emulator", "emulator, descending", "emulator, small"};
+    snprintf(name, length, "%s", names[device]);
     return SUCCESS;
 }
 
-int cuDeviceGetAttribute(int *value, int attribute, int) {
+int cuDeviceGetAttribute(int *value, int attribute, int device) {
     switch (attribute) {
         case 16: *value = 4; break;
         case 75: *value = 8; break;
         case 76: *value = 0; break;
-        case 97: *value = BLOCK_MEMORY; break;
+        case 97: *value = device == 2 ? SMALL_BLOCK_MEMORY : BLOCK_MEMORY; break;
         default: return INVALID_VALUE;
     }
     return SUCCESS;

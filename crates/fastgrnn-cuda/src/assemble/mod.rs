@@ -28,13 +28,13 @@ const PARTNER_DRAWS: usize = 1024;
 /// Bytes of shared memory of a block of `assemble`, and those that noise needs beside them.
 const ASSEMBLE_MEMORY: usize = 176;
 const NOISE_MEMORY: usize = 8704;
-/// The most sequences of a batch that mixup has shared memory for.
-pub const MOST_MIXED: usize = 8192;
+/// The most sequences of a batch that mixup is compiled for.
+const MOST_MIXED: usize = 8192;
 /// No class counts at its last step alone.
 const NO_CLASS: u32 = u32::MAX;
 
-/// Device memory that only the kernels read.
-struct Constants {
+/// Device memory that belongs to all batches.
+struct SharedMemory {
     softplus: Buffer<f32>,
     axes: Buffer<u32>,
     axis_of: Buffer<i32>,
@@ -99,7 +99,7 @@ pub struct Assembler {
     per_network: PerNetwork,
     /// The networks as they are on the device.
     networks: Vec<NetworkArguments>,
-    constants: Constants,
+    shared: SharedMemory,
     // The kernels read or write these by their addresses.
     _scratch: Scratch,
     _data: Rc<DeviceSequences>,
@@ -146,7 +146,7 @@ impl Assembler {
             NormalizerKind::PerCoordinate { steps } => steps * dim,
         };
         let (is_mixed, is_soft) = (changes.mixup > 0.0, changes.smoothing > 0.0 || changes.mixup > 0.0);
-        let constants = Constants {
+        let shared = SharedMemory {
             softplus: device.upload(&softplus_table())?,
             axes: device.upload(&flat_axes(&changes.axes[..sensors]))?,
             axis_of: device.upload(&axis_of(&changes.axes[..sensors], dim))?,
@@ -182,23 +182,23 @@ impl Assembler {
         let null = (Address::NULL, Address::NULL);
         let (background_values, background_offsets) =
             background.as_ref().map_or(null, |noise| (noise.values.address(), noise.offsets.address()));
-        let shared_values = values.len() == data.len() * shape.outputs;
+        let shared_values = shape.networks > 1 && values.len() == data.len() * shape.outputs;
         let arguments = Arguments {
             data: data.values.address(),
             offsets: data.offsets.address(),
             background: background_values,
             background_offsets,
-            softplus: constants.softplus.address(),
-            labels: constants.labels.address(),
-            values: constants.values.address(),
+            softplus: shared.softplus.address(),
+            labels: shared.labels.address(),
+            values: shared.values.address(),
             class_weights: per_network.class_weights.address(),
             mean: per_network.mean.address(),
             scale: per_network.scale.address(),
             networks: per_network.networks.address(),
             order: per_network.order.address(),
             progress: progress.address(),
-            axes: constants.axes.address(),
-            axis_of: constants.axis_of.address(),
+            axes: shared.axes.address(),
+            axis_of: shared.axis_of.address(),
             plans: scratch.plans.address(),
             factors: scratch.factors.address(),
             masks: scratch.masks.address(),
@@ -274,7 +274,7 @@ impl Assembler {
             batch,
             per_network,
             networks: vec![nothing; shape.networks],
-            constants,
+            shared,
             _scratch: scratch,
             _data: data,
             _background: background,
@@ -315,7 +315,7 @@ impl Assembler {
     pub fn set_values(&mut self, network: usize, values: &[f32]) -> Result<(), CudaError> {
         let stride = self.arguments.values_stride as usize;
         assert!(stride > 0 && values.len() == stride, "{} target values", values.len());
-        self.constants.values.write(network * stride, values)
+        self.shared.values.write(network * stride, values)
     }
 
     /// Begins an epoch of a network, with its sequences in their order.
@@ -347,8 +347,8 @@ impl Assembler {
         let shared = ASSEMBLE_MEMORY + if args.noise != 0.0 { NOISE_MEMORY } else { 0 };
         device.launch(&kernels.assemble, [slots, networks, 1], ASSEMBLE_THREADS, shared, args)?;
         if !args.partners.is_null() {
-            let shared = 16 * PARTNER_DRAWS + 20 * self.shape.slots + 8;
-            device.launch(&kernels.draw_partners, [networks, 1, 1], PARTNER_THREADS, shared, args)?;
+            let bytes = mixup_bytes(self.shape.slots);
+            device.launch(&kernels.draw_partners, [networks, 1, 1], PARTNER_THREADS, bytes, args)?;
             device.launch(&kernels.mix_sequences, [slots, networks, 1], ASSEMBLE_THREADS, 0, args)?;
         }
         Ok(())
@@ -358,6 +358,11 @@ impl Assembler {
     pub fn batch(&self) -> &DeviceBatch {
         &self.batch
     }
+}
+
+/// The bytes of block memory that mixup of batches of as many sequences needs; nothing if it is never enough.
+pub fn mixup_bytes(slots: usize) -> usize {
+    if slots > MOST_MIXED { usize::MAX } else { 16 * PARTNER_DRAWS + 20 * slots + 8 }
 }
 
 fn check(

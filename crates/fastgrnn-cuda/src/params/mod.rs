@@ -17,7 +17,7 @@ pub(crate) use mirror::{NetworkSource, ViewSource, mirrors};
 pub use plan::{CohortError, CohortPlan};
 
 use crate::driver::{Address, Buffer, CudaError, Device, Kernel, Plain};
-use jumps::{STATE_WORDS, jumps};
+use jumps::jumps;
 use mirror::{DrawArguments, PackArguments, PullBackArguments, SeeArguments};
 
 const PATCH_THREADS: u32 = 256;
@@ -113,7 +113,7 @@ impl Cohort {
             drawn: drawn.address(),
             drawn_stride: self.plan.drawn_stride() as i32,
         };
-        let bytes = self.plan.chunks() * STATE_WORDS * size_of::<u32>();
+        let bytes = self.plan.drop_bytes();
         self.device.launch(&self.draw, [networks as u32, 1, 1], DRAW_THREADS, bytes, &args)
     }
 

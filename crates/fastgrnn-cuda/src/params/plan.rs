@@ -1,6 +1,6 @@
 //! The networks of a cohort, and where their numbers lie in device memory.
 
-use super::jumps::DRAWS_OF_CHUNK;
+use super::jumps::{DRAWS_OF_CHUNK, STATE_WORDS};
 use super::mirror::*;
 use fastgrnn_core::cells::{Cell, CellMatrix, MatrixForm, Scalar, ScalarName};
 use fastgrnn_core::net::{Network, View};
@@ -125,6 +125,11 @@ impl CohortPlan {
     /// Words of a network that say which of its entries are dropped.
     pub fn drawn_stride(&self) -> usize {
         self.chunks() * DRAWS_OF_CHUNK / 32
+    }
+
+    /// The bytes of block memory that the draws of dropped entries need.
+    pub fn drop_bytes(&self) -> usize {
+        self.chunks() * STATE_WORDS * size_of::<u32>()
     }
 
     /// Chunks of draws of the network that has the most.

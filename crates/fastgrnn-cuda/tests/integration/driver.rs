@@ -204,14 +204,14 @@ fn the_devices_have_names() {
     assert_eq!(emulated::device().name(), "emulator");
     assert_eq!(
         driver::devices_with_library(emulated::library()).unwrap(),
-        ["emulator", "emulator, descending"]
+        ["emulator", "emulator, descending", "emulator, small"]
     );
 }
 
 #[test]
 fn an_index_beyond_the_gpus_is_an_error_that_counts_them() {
-    let error = Device::with_library(emulated::library(), 2).err().unwrap();
-    assert_eq!(error.to_string(), "there is no GPU 2: there are 2 GPUs, 0 to 1");
+    let error = Device::with_library(emulated::library(), 3).err().unwrap();
+    assert_eq!(error.to_string(), "there is no GPU 3: there are 3 GPUs, 0 to 2");
     let error = CudaError::NoSuchGpu { index: 3, count: 1 };
     assert_eq!(error.to_string(), "there is no GPU 3: there is one GPU, 0");
 }

@@ -113,7 +113,17 @@ fn run(device: &Device, examples: &[Example], loss: Loss, family: Option<Family>
         *address = states.address();
     }
 
-    let settings = GradientSettings { loss, earlier: batch.earlier, sequences, steps, family, batches: 1 };
+    let (batches, planned, is_normalized) = (1, 0, true);
+    let settings = GradientSettings {
+        loss,
+        earlier: batch.earlier,
+        sequences,
+        steps,
+        family,
+        batches,
+        planned,
+        is_normalized,
+    };
     let step = GradientStep::new(device, &plan, &networks[0], &settings).unwrap();
     let cohort = Cohort::new(device, plan).unwrap();
     let plan = cohort.plan();

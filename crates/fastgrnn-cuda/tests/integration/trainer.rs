@@ -110,6 +110,8 @@ fn on_device(device: &Device) -> (Vec<Vec<BatchResult>>, Vec<Vec<f32>>, Vec<f32>
         steps: STEPS,
         family: None,
         batches,
+        planned: 0,
+        is_normalized: true,
     };
     let step = |sequences, batches| {
         GradientStep::new(device, cohort.plan(), &networks[0], &settings(sequences, batches)).unwrap()

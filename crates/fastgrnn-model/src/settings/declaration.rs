@@ -217,7 +217,7 @@ settings! {
         refit: Refit = derived("none, or best-epochs with cv");
         /// First seed
         seed: u64 = constant(0), value("S"), range(0..=i64::MAX as u64);
-        /// Number of seeds to train, one after the other
+        /// Number of seeds to train
         seeds: usize = constant(1), value("N"), range(1..=MAX_SEEDS);
         /// Seconds between checkpoints; 0 for one after every epoch
         checkpoint_every: f64 = constant(10.0), value("SECONDS"), range(is_not_negative()), local;

@@ -1,8 +1,8 @@
 //! Accuracy against bytes: which model to train for a budget, and which trained one is worth it.
 //!
 //! [`grid`] lists networks whose device image just fits a budget, by arithmetic alone; [`train`]
-//! trains one of them to its integer model, and [`train_all`] many at once on a GPU; [`mark_front`] says which are on the Pareto front and
-//! [`best`] which to take. All choices are made on the validation part; the test set is only
+//! trains one of them to its integer model, and [`train_all`] many at once on a GPU; [`mark_front`]
+//! says which are on the Pareto front and [`best`] which to take. All choices are made on the validation part; the test set is only
 //! reported. [`components`] is the other question about bytes: what low rank, sparsity and
 //! integers each cost and save.
 //!
@@ -118,6 +118,9 @@ pub enum ParetoError {
     /// The settings do not fit the data.
     #[error(transparent)]
     Config(#[from] ConfigError),
+    /// A training of all candidates failed.
+    #[error(transparent)]
+    TrainAll(TrainError),
     /// A training failed.
     #[error("{name}: {source}")]
     Train {
@@ -172,7 +175,7 @@ pub fn train_all(
             Some(place) => {
                 diverged.push(ParetoError::Train { name: left.remove(place).name.clone(), source })
             }
-            None => return Err(ParetoError::Train { name: format!("{} networks", left.len()), source }),
+            None => return Err(ParetoError::TrainAll(source)),
         }
     }
 }

@@ -88,6 +88,7 @@ impl CpuTrainer {
                 run.try_checkpoint(observer);
             }
         }
+        run.check_loss(job)?;
         let validated = self.validate(job, run, pass)?;
         run.count_time();
         run.end_epoch(job, pass, validated, |_| Ok(()), observer)?;

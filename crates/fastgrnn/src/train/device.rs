@@ -4,10 +4,11 @@ use super::observe::Observer;
 use super::{Config, TrainError};
 use fastgrnn_core::net::InitialState;
 use fastgrnn_core::settings::Setting;
-use fastgrnn_cuda::assemble::MOST_MIXED;
+use fastgrnn_cuda::assemble::mixup_bytes;
 use fastgrnn_cuda::driver::Device;
+use fastgrnn_cuda::params::CohortPlan;
 use fastgrnn_cuda::{CudaError, MAX_HIDDEN, MAX_LAYERS, head_bytes, layer_bytes};
-use fastgrnn_data::data::{Dataset, Labels};
+use fastgrnn_data::data::{Dataset, Labels, Normalize};
 use std::fmt;
 use std::str::FromStr;
 
@@ -125,27 +126,50 @@ fn unsupported(config: &Config, data: &Dataset, device: &Device) -> Option<Strin
         return Some("`axes` that share a column are not supported on a GPU".to_owned());
     }
     let (network, x) = (config.network(data), &data.train.x);
+    if config.preparation.normalize == Normalize::PerCoordinate && x.min_steps() != x.max_steps() {
+        return Some("`normalize = per-coordinate` needs sequences of one length".to_owned());
+    }
     if network.layers.len() > MAX_LAYERS {
         return Some(format!("`layers = {}`: a GPU trains at most {MAX_LAYERS}", network.layers.len()));
     }
     if network.hidden() > MAX_HIDDEN {
         return Some(format!("`hidden = {}`: a GPU trains at most {MAX_HIDDEN} units", network.hidden()));
     }
-    if training.mixup.unwrap_or(0.0) > 0.0 && training.batch > MOST_MIXED {
-        return Some(format!("`batch = {}` with `mixup`: a GPU mixes at most {MOST_MIXED}", training.batch));
+    if training.batch > MOST_SEQUENCES {
+        return Some(format!(
+            "`batch = {}`: a GPU trains at most {MOST_SEQUENCES} at a time",
+            training.batch
+        ));
     }
     let most = device.block_memory();
-    if head_bytes(&network) > most {
-        return Some(format!("{} outputs are too many for a GPU", network.outputs));
+    let slots = training.batch.min(config.epoch_size(x.len()));
+    if training.mixup.unwrap_or(0.0) > 0.0 && mixup_bytes(slots) > most {
+        return Some(format!("`batch = {}` with `mixup` is too large for this GPU", training.batch));
     }
-    let (steps, dim) = (x.max_steps() + config.preparation.augment.lead_in, x.dim());
-    let is_large = layer_bytes(&network) > most || steps.saturating_mul(dim) > MOST_VALUES;
-    if is_large || (0..x.len()).map(|i| x.steps(i) as u64).sum::<u64>() > u64::from(u32::MAX) {
-        return Some(format!("sequences of {steps} steps with {dim} features are too large for a GPU"));
+    if head_bytes(&network) > most {
+        return Some(format!("{} outputs are too many for this GPU", network.outputs));
+    }
+    if layer_bytes(&network) > most {
+        return Some(format!("{} features are too many for this GPU", x.dim()));
+    }
+    if training.weight_drop.unwrap_or(0.0) > 0.0 {
+        let plan = CohortPlan::new(std::slice::from_ref(&network), 1, 1, |_, _| 1.0);
+        if plan.is_ok_and(|plan| plan.drop_bytes() > most) {
+            return Some("`weight-drop` of so many recurrent entries is too large for this GPU".to_owned());
+        }
+    }
+    let steps = x.max_steps() + config.preparation.augment.lead_in;
+    if steps.saturating_mul(x.dim()) > MOST_VALUES {
+        return Some(format!("sequences of {steps} steps with {} features are too large for a GPU", x.dim()));
+    }
+    if (0..x.len()).map(|i| x.steps(i) as u64).sum::<u64>() > u64::from(u32::MAX) {
+        return Some("the data set has too many steps for a GPU".to_owned());
     }
     None
 }
 
+/// The most sequences of a batch.
+const MOST_SEQUENCES: usize = 65_535;
 /// The most values of a sequence.
 const MOST_VALUES: usize = 1 << 27;
 

@@ -67,7 +67,7 @@ pub struct Progress {
 pub trait Observer {
     /// A seed's training begins or continues.
     fn seed_started(&mut self, _event: &SeedStarted) {}
-    /// A batch is done. Called for every batch.
+    /// A batch is done, or on a GPU an epoch of all networks that are trained at once.
     fn progress(&mut self, _event: &Progress) {}
     /// An epoch is done.
     fn epoch(&mut self, _report: &EpochReport) {}
@@ -77,7 +77,7 @@ pub trait Observer {
     fn note(&mut self, _text: &str) {}
     /// Something is wrong, and the run goes on.
     fn warning(&mut self, _text: &str) {}
-    /// Asked after every batch; `true` makes the run write a checkpoint and return.
+    /// Asked after every batch, or on a GPU after every epoch; `true` makes the run write a checkpoint and return.
     fn should_stop(&mut self) -> bool {
         false
     }

@@ -1,4 +1,4 @@
-//! A run: every seed, one after the other, into a run folder.
+//! A run: every seed, one after the other or all at once, into a run folder.
 
 use super::changes::{differences, lasting_settings};
 use super::checkpoint::BestEpoch;
@@ -157,7 +157,8 @@ pub fn run_all(
         open.iter().for_each(|run| run.note_error(error));
     }
     trained?;
-    open.iter_mut().map(OpenRun::summarize).collect()
+    let summarize = |run: &mut OpenRun| run.summarize().inspect_err(|error| run.note_error(error));
+    open.iter_mut().map(summarize).collect()
 }
 
 /// A run whose folder belongs to this process.
@@ -200,6 +201,20 @@ impl<'a> OpenRun<'a> {
         }
         open_folder(config, &out, options.resume)?;
         let _ = std::fs::remove_file(out.join(ERROR_FILE));
+        let device = device.map_or(CPU, Device::name).to_owned();
+        let opened = Self::open(config, data, out.clone(), (teacher, start), (options.threads, device), lock);
+        opened.inspect_err(|error| note_error(&out, error))
+    }
+
+    /// Reads the seeds that are done, in a folder that is claimed.
+    fn open(
+        config: &'a Config,
+        data: &'a Dataset,
+        out: PathBuf,
+        (teacher, start): (Option<Teacher>, StartParameters),
+        (threads, device): (usize, String),
+        lock: File,
+    ) -> Result<Self, TrainError> {
         let mut fingerprint = fingerprint::of_data(data);
         if let Some(teacher) = &teacher {
             fingerprint = format!("{fingerprint}-{}", teacher.fingerprint());
@@ -208,8 +223,7 @@ impl<'a> OpenRun<'a> {
             fingerprint = format!("{fingerprint}-{vectors}");
         }
         let (settings, folds) = (lasting_settings(config).to_string(), config.folds(data)?);
-        let (threads, scorer) = (options.threads, Scorer::new(&config.network(data), options.threads)?);
-        let device = device.map_or(CPU, Device::name).to_owned();
+        let scorer = Scorer::new(&config.network(data), threads)?;
         let job =
             Job { config, data, out, fingerprint, settings, folds, scorer, teacher, start, threads, device };
         let mut run = Self { job, records: Vec::new(), _lock: lock };
@@ -266,14 +280,21 @@ impl<'a> OpenRun<'a> {
         summarize(self.job.config, self.job.data, &self.job.out, records)
     }
 
-    /// Writes down why the run failed. That is for the list of runs only: that it cannot be written is not worth
-    /// another error.
+    /// Writes down why the run failed, unless that is the fault of another one.
     fn note_error(&self, error: &TrainError) {
         let of_another = matches!(error, TrainError::Diverged { out, .. } if *out != self.job.out);
         let is_done = !self.records.is_empty() && self.records.iter().all(Option::is_some);
-        if !matches!(error, TrainError::Interrupted { .. }) && !of_another && !is_done {
-            drop(write_atomic(&self.job.out.join(ERROR_FILE), error.to_string().as_bytes()));
+        if !of_another && !is_done {
+            note_error(&self.job.out, error);
         }
+    }
+}
+
+/// Writes down why a run failed. That is for the list of runs only: that it cannot be written is not worth another
+/// error.
+fn note_error(out: &Path, error: &TrainError) {
+    if !matches!(error, TrainError::Interrupted { .. }) {
+        drop(write_atomic(&out.join(ERROR_FILE), error.to_string().as_bytes()));
     }
 }
 
@@ -289,6 +310,7 @@ fn train_together(
         let (group, others): (Vec<usize>, Vec<usize>) = left.iter().partition(|other| is_alike(other));
         left = others;
         let mut members = Vec::new();
+        let planned = group.iter().map(|&job| runs[job].records.len()).sum();
         for &job in &group {
             let run = &runs[job];
             let mut open = Vec::new();
@@ -300,7 +322,7 @@ fn train_together(
             members.append(&mut open);
         }
         let mut jobs: Vec<&mut Job> = runs.iter_mut().map(|run| &mut run.job).collect();
-        let records = cohort::train(device, &mut jobs, members, observer)?;
+        let records = cohort::train(device, &mut jobs, members, planned, observer)?;
         for (job, index, record) in records {
             runs[job].records[index] = Some(record);
         }

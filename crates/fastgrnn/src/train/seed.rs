@@ -159,9 +159,10 @@ impl SeedRun {
                 (all_of(&data.train), Vec::new(), epochs)
             }
         };
-        self.clock = Instant::now();
         let pass_data = PassData::new(config, data, self.seed, self.state.progress.pass, train)?;
-        Ok(Some(PassRun::new(config, &self.layout, pass_data, val, epochs)))
+        let pass = PassRun::new(config, &self.layout, pass_data, val, epochs);
+        self.clock = Instant::now();
+        Ok(Some(pass))
     }
 
     /// Epochs of the refit: as many as were best on validation, or the whole schedule.
@@ -252,6 +253,26 @@ impl SeedRun {
         is_fold.then_some(self.state.progress.fold + 1)
     }
 
+    /// The mean loss of the epoch's batches.
+    fn train_loss(&self) -> f64 {
+        self.state.progress.loss / self.state.progress.rows.max(1) as f64
+    }
+
+    /// Refuses an epoch whose loss has exploded.
+    pub(super) fn check_loss(&self, job: &Job) -> Result<(), TrainError> {
+        let train_loss = self.train_loss();
+        let first = self.state.progress.first_loss.unwrap_or(train_loss).max(LEAST_FIRST_LOSS);
+        if train_loss <= EXPLODED * first {
+            return Ok(());
+        }
+        let what = format!(
+            "the epoch's mean loss is {}, the first batch's was {}",
+            format::number(train_loss),
+            format::number(first)
+        );
+        Err(self.diverged(job, self.state.progress.batch, what))
+    }
+
     /// Takes in a finished epoch: its batches are counted in the state, and `validated` is what the validation part
     /// says. `refresh` brings the parameters of the state up to date, where they are wanted.
     pub(super) fn end_epoch(
@@ -262,16 +283,7 @@ impl SeedRun {
         refresh: impl FnOnce(&mut State) -> Result<(), TrainError>,
         observer: &mut dyn Observer,
     ) -> Result<(), TrainError> {
-        let train_loss = self.state.progress.loss / self.state.progress.rows.max(1) as f64;
-        let first = self.state.progress.first_loss.unwrap_or(train_loss).max(LEAST_FIRST_LOSS);
-        if train_loss > EXPLODED * first {
-            let what = format!(
-                "the epoch's mean loss is {}, the first batch's was {}",
-                format::number(train_loss),
-                format::number(first)
-            );
-            return Err(self.diverged(job, self.state.progress.batch, what));
-        }
+        let train_loss = self.train_loss();
         let (done, fold) = (self.state.optim.steps, self.fold(job));
         let eligible = validated.is_some() && pass.stages.is_settled(done);
         let mut is_best = false;

@@ -97,6 +97,7 @@ impl DeviceMemory {
         data: &Dataset,
         configs: &[&Config],
         folds: &[Vec<u32>],
+        planned: usize,
     ) -> Result<Self, TrainError> {
         let (config, count) = (configs[0], configs.len());
         let networks: Vec<Network> = configs.iter().map(|config| config.network(data)).collect();
@@ -140,6 +141,8 @@ impl DeviceMemory {
             steps: max_steps,
             family: None,
             batches: steps,
+            planned,
+            is_normalized: config.preparation.normalize != Normalize::None,
         };
         let gradient = GradientStep::new(device, cohort.plan(), &networks[0], &settings)?;
         // Values are written network by network once their scale is known.
@@ -252,7 +255,8 @@ impl DeviceMemory {
         let (state, count) = (&run.state, run.state.params.len());
         let constraint = &state.progress.constraint;
         let optimizer = &mut self.trainer.optimizer;
-        let average = if self.has_average { &state.progress.average.values } else { &Vec::new() };
+        // Before an average counts, the device has a copy of the parameters in its place.
+        let average = if self.has_average { state.counted() } else { &[] };
         // Buffers of what an optimiser does not keep are empty, on the host and on the device.
         let write = |buffer: &mut Buffer<f32>, values: &[f32]| match values {
             [] => Ok(()),

@@ -34,11 +34,13 @@ pub(super) struct Member {
 }
 
 /// Trains all members on a GPU, as many at a time as its memory holds. Their configurations differ at most in the sizes
-/// of the networks and in the numbers of the optimiser.
+/// of the networks and in the numbers of the optimiser. `planned` counts the seeds that are done, too: kernels are chosen
+/// by it, so that an interruption changes nothing.
 pub(super) fn train<'a>(
     device: &Device,
     jobs: &mut [&mut Job<'a>],
     mut members: Vec<Member>,
+    planned: usize,
     observer: &mut dyn Observer,
 ) -> Result<Vec<(usize, usize, SeedRecord)>, TrainError> {
     let Some(data) = jobs.first().map(|job| job.data) else { return Ok(Vec::new()) };
@@ -47,13 +49,14 @@ pub(super) fn train<'a>(
     while !members.is_empty() {
         size = size.min(members.len());
         let configs: Vec<&Config> = members[..size].iter().map(|member| jobs[member.job].config).collect();
-        let memory = match DeviceMemory::new(device, &source, data, &configs, &jobs[members[0].job].folds) {
-            Err(TrainError::Cuda(CudaError::OutOfMemory { .. })) if size > 1 => {
-                size = size.div_ceil(2);
-                continue;
-            }
-            other => other?,
-        };
+        let memory =
+            match DeviceMemory::new(device, &source, data, &configs, &jobs[members[0].job].folds, planned) {
+                Err(TrainError::Cuda(CudaError::OutOfMemory { .. })) if size > 1 => {
+                    size = size.div_ceil(2);
+                    continue;
+                }
+                other => other?,
+            };
         let wave: Vec<Member> = members.drain(..size).collect();
         records.extend(Wave::begin(memory, jobs, wave, observer)?.train(jobs, observer)?);
     }

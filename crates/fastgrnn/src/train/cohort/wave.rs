@@ -9,7 +9,6 @@ use crate::train::pass_run::PassRun;
 use crate::train::seed::{SeedRun, Validated};
 use crate::train::summary::SeedRecord;
 use crate::train::{Config, TrainError, timeline};
-use fastgrnn_core::format;
 use fastgrnn_cuda::assemble::Sample;
 use fastgrnn_cuda::optimize::{Projection, StepNumbers};
 use fastgrnn_cuda::params::Progress;
@@ -47,6 +46,8 @@ pub(super) struct Wave<'a> {
     /// A place for each network of the device; empty once its seed is trained.
     places: Vec<Option<Trainee<'a>>>,
     trained: Vec<Member>,
+    /// When the time of epochs was last counted.
+    clock: Instant,
 }
 
 impl<'a> Wave<'a> {
@@ -57,24 +58,25 @@ impl<'a> Wave<'a> {
         members: Vec<Member>,
         observer: &mut dyn Observer,
     ) -> Result<Self, TrainError> {
-        let mut wave = Self { memory, places: Vec::new(), trained: Vec::new() };
-        for (slot, Member { job, index, run }) in members.into_iter().enumerate() {
-            run.announce(jobs[job], index, observer)?;
+        let mut wave = Self { memory, places: Vec::new(), trained: Vec::new(), clock: Instant::now() };
+        for (slot, member) in members.into_iter().enumerate() {
+            member.run.announce(jobs[member.job], member.index, observer)?;
             wave.places.push(None);
-            wave.go_on(slot, jobs, (job, index, run), observer)?;
+            wave.begin_next_pass(slot, jobs, member, observer)?;
         }
         Ok(wave)
     }
 
     /// Begins the next pass of a seed, if it has epochs left.
-    fn go_on(
+    fn begin_next_pass(
         &mut self,
         slot: usize,
         jobs: &mut [&mut Job<'a>],
-        (number, index, mut run): (usize, usize, SeedRun),
+        member: Member,
         observer: &mut dyn Observer,
     ) -> Result<(), TrainError> {
-        let job = &mut *jobs[number];
+        let Member { job: number, index, mut run } = member;
+        let job = &*jobs[number];
         while let Some(pass) = run.next_pass(job, observer)? {
             if run.is_over(job, &pass) {
                 run.end_pass(job, pass, observer);
@@ -102,48 +104,67 @@ impl<'a> Wave<'a> {
                 deliver(jobs, self.trained, observer)?;
                 return Err(stopped);
             }
-            self.epoch(jobs, observer)?;
+            if let Err(error) = self.epoch(jobs, observer) {
+                // The seed that failed has lost its place; the others are kept.
+                self.checkpoint_all()?;
+                deliver(jobs, self.trained, observer)?;
+                return Err(error);
+            }
         }
         deliver(jobs, self.trained, observer)
     }
 
-    /// An epoch of every seed that is not done.
+    /// An epoch of every seed that is not trained. A seed that fails loses its place, and the first failure is returned
+    /// once the others have ended their epoch.
     fn epoch(&mut self, jobs: &mut [&mut Job<'a>], observer: &mut dyn Observer) -> Result<(), TrainError> {
-        let clock = Instant::now();
         let plans = self.plan_epoch(jobs)?;
         self.run_epoch(&plans)?;
-        if let Err(error) = self.take_results(jobs, &plans) {
-            // The others have trained their epoch; only its validation is left.
-            self.checkpoint_all()?;
-            return Err(error);
-        }
+        let mut failed = self.take_results(jobs, &plans)?;
         let scores = self.memory.validate()?;
-        let seconds = clock.elapsed().as_secs_f64() / self.places.iter().flatten().count().max(1) as f64;
+        let count = self.places.iter().flatten().count().max(1);
+        let seconds =
+            std::mem::replace(&mut self.clock, Instant::now()).elapsed().as_secs_f64() / count as f64;
         self.show(jobs, observer);
         for slot in 0..self.places.len() {
-            let Some(mut trainee) = self.places[slot].take() else { continue };
-            let validated = self.judge(slot, &trainee, jobs[trainee.job], &scores)?;
-            trainee.run.state.progress.epoch_seconds += seconds;
-            let memory = &self.memory;
-            let refresh = |state: &mut State| Ok(memory.download_parameters(slot, state)?);
-            let Trainee { job, run, pass, .. } = &mut trainee;
-            let job = &*jobs[*job];
-            run.end_epoch(job, pass, validated, refresh, observer)?;
-            let (is_over, is_due) = (run.is_over(job, pass), run.is_checkpoint_due(job, true));
-            if is_over || is_due {
-                self.download(slot, &mut trainee)?;
-            }
-            if is_due {
-                trainee.run.try_checkpoint(observer);
-            }
-            if is_over {
-                let Trainee { job, index, mut run, pass, .. } = trainee;
-                run.end_pass(jobs[job], pass, observer);
-                self.go_on(slot, jobs, (job, index, run), observer)?;
-            } else {
-                self.places[slot] = Some(trainee);
+            if let Some(mut trainee) = self.places[slot].take() {
+                trainee.run.state.progress.epoch_seconds += seconds;
+                if let Err(error) = self.end_epoch(slot, trainee, jobs, &scores, observer) {
+                    failed.get_or_insert(error);
+                }
             }
         }
+        failed.map_or(Ok(()), Err)
+    }
+
+    /// Ends an epoch of one seed.
+    fn end_epoch(
+        &mut self,
+        slot: usize,
+        mut trainee: Trainee<'a>,
+        jobs: &mut [&mut Job<'a>],
+        scores: &[BatchScores],
+        observer: &mut dyn Observer,
+    ) -> Result<(), TrainError> {
+        trainee.run.check_loss(jobs[trainee.job])?;
+        let validated = self.judge(slot, &trainee, jobs[trainee.job], scores)?;
+        let memory = &self.memory;
+        let refresh = |state: &mut State| Ok(memory.download_parameters(slot, state)?);
+        let Trainee { job, run, pass, .. } = &mut trainee;
+        let job = &*jobs[*job];
+        run.end_epoch(job, pass, validated, refresh, observer)?;
+        let (is_over, is_due) = (run.is_over(job, pass), run.is_checkpoint_due(job, true));
+        if is_over || is_due {
+            self.download(slot, &mut trainee)?;
+        }
+        if is_due {
+            trainee.run.try_checkpoint(observer);
+        }
+        if is_over {
+            let Trainee { job, index, mut run, pass, .. } = trainee;
+            run.end_pass(jobs[job], pass, observer);
+            return self.begin_next_pass(slot, jobs, Member { job, index, run }, observer);
+        }
+        self.places[slot] = Some(trainee);
         Ok(())
     }
 
@@ -223,18 +244,24 @@ impl<'a> Wave<'a> {
         Ok(())
     }
 
-    /// Takes in what the batches came to.
-    fn take_results(&mut self, jobs: &[&mut Job], plans: &[Option<EpochPlan>]) -> Result<(), TrainError> {
+    /// Takes in what the batches came to. Seeds that diverged lose their places; the first of them is returned.
+    fn take_results(
+        &mut self,
+        jobs: &[&mut Job],
+        plans: &[Option<EpochPlan>],
+    ) -> Result<Option<TrainError>, TrainError> {
         let (results, progress) = (self.memory.trainer.results()?, self.memory.trainer.progress()?);
         let networks = self.places.len();
         let mut diverged = None;
         for (slot, (place, plan)) in self.places.iter_mut().zip(plans).enumerate() {
-            let (Some(Trainee { job, run, .. }), Some(plan)) = (place, plan) else { continue };
+            let (Some(Trainee { job, run, .. }), Some(plan)) = (&mut *place, plan) else { continue };
             let result = |batch: usize| results[batch * networks + slot];
             if progress[slot].status != 0 {
                 let batch = progress[slot].batch as usize;
-                let what = describe(progress[slot].status, result(batch).loss);
+                let what = describe(progress[slot].status);
                 diverged.get_or_insert_with(|| run.diverged(jobs[*job], batch + 1, what));
+                // What the device has of it is of no use; an earlier checkpoint stays.
+                *place = None;
                 continue;
             }
             for batch in plan.first..plan.first + plan.count {
@@ -243,7 +270,7 @@ impl<'a> Wave<'a> {
             }
             run.state.optim.steps += plan.count as u64;
         }
-        diverged.map_or(Ok(()), Err)
+        Ok(diverged)
     }
 
     /// What the validation part says about a network.
@@ -369,12 +396,12 @@ impl Trainee<'_> {
     }
 }
 
-/// What went wrong in a step with this loss.
-fn describe(status: i32, loss: f64) -> String {
-    let at = format::number(loss);
+/// What went wrong in a step.
+fn describe(status: i32) -> String {
     match status {
-        Progress::LOSS => format!("the loss became {loss}"),
-        Progress::NORM => format!("the loss was {at} but its gradient became infinite or NaN"),
-        _ => format!("a parameter became infinite or NaN at a loss of {at}"),
+        Progress::LOSS => "the loss became infinite or NaN",
+        Progress::NORM => "the gradient became infinite or NaN",
+        _ => "a parameter became infinite or NaN",
     }
+    .to_owned()
 }
