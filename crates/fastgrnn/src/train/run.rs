@@ -241,6 +241,9 @@ impl<'a> OpenRun<'a> {
     /// The record of a seed that is done.
     fn finished(&self, index: usize) -> Result<Option<SeedRecord>, TrainError> {
         let folder = seed_folder(&self.job.out, self.seed(index));
+        if folder.exists() {
+            remove_leftovers(&folder).map_err(io(&folder))?;
+        }
         let Some(record) = finished(&folder)? else { return Ok(None) };
         if record.data != self.job.fingerprint {
             return Err(TrainError::DataChanged { out: self.job.out.clone() });
@@ -254,7 +257,6 @@ impl<'a> OpenRun<'a> {
         let seed = self.seed(index);
         let folder = seed_folder(&self.job.out, seed);
         std::fs::create_dir_all(&folder).map_err(io(&folder))?;
-        remove_leftovers(&folder).map_err(io(&folder))?;
         SeedRun::new(&self.job, seed, folder)
     }
 
