@@ -104,19 +104,29 @@ impl<'a> Wave<'a> {
                 deliver(jobs, self.trained, observer)?;
                 return Err(stopped);
             }
-            if let Err(error) = self.epoch(jobs, observer) {
-                // The seed that failed has lost its place; the others are kept.
-                self.checkpoint_all()?;
-                deliver(jobs, self.trained, observer)?;
-                return Err(error);
-            }
+            let failed = match self.epoch(jobs, observer) {
+                Ok(None) => continue,
+                Ok(Some(error)) => {
+                    // The seed that failed has lost its place; the others are kept.
+                    self.checkpoint_all()?;
+                    error
+                }
+                // The device failed in the middle of the epoch: earlier checkpoints stay.
+                Err(error) => error,
+            };
+            deliver(jobs, self.trained, observer)?;
+            return Err(failed);
         }
         deliver(jobs, self.trained, observer)
     }
 
     /// An epoch of every seed that is not trained. A seed that fails loses its place, and the first failure is returned
-    /// once the others have ended their epoch.
-    fn epoch(&mut self, jobs: &mut [&mut Job<'a>], observer: &mut dyn Observer) -> Result<(), TrainError> {
+    /// once the others have ended their epoch. An error is one of the device.
+    fn epoch(
+        &mut self,
+        jobs: &mut [&mut Job<'a>],
+        observer: &mut dyn Observer,
+    ) -> Result<Option<TrainError>, TrainError> {
         let plans = self.plan_epoch(jobs)?;
         self.run_epoch(&plans)?;
         let mut failed = self.take_results(jobs, &plans)?;
@@ -133,7 +143,7 @@ impl<'a> Wave<'a> {
                 }
             }
         }
-        failed.map_or(Ok(()), Err)
+        Ok(failed)
     }
 
     /// Ends an epoch of one seed.
