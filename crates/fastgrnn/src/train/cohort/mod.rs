@@ -5,33 +5,24 @@
 //! train an epoch at the same time; each may be in another pass, or be finished and wait for the others. The batches are
 //! those of the CPU, and so are checkpoints: either device continues what the other has begun.
 
+mod delivery;
 mod memory;
 #[cfg(test)]
 mod tests;
 mod wave;
 
+pub(super) use delivery::Member;
 pub(super) use memory::changes;
 
 use super::changes::lasting_settings;
 use super::job::Job;
 use super::observe::Observer;
-use super::seed::SeedRun;
 use super::summary::SeedRecord;
 use super::{Config, TrainError};
 use fastgrnn_cuda::driver::Device;
 use fastgrnn_cuda::{CudaError, padded_units};
 use memory::{DeviceData, DeviceMemory};
-use std::sync::{Mutex, PoisonError};
 use wave::Wave;
-
-/// A seed that is to be trained.
-pub(super) struct Member {
-    /// The place of its run in the list of jobs.
-    pub job: usize,
-    /// Its place among the seeds of the run.
-    pub index: usize,
-    pub run: SeedRun,
-}
 
 /// Trains all members on a GPU, as many at a time as its memory holds. Their configurations differ at most in the sizes
 /// of the networks and in the numbers of the optimiser. `planned` counts the seeds that are done, too: kernels are chosen
@@ -116,51 +107,4 @@ pub(super) fn are_alike(a: &Job, b: &Job) -> bool {
         padded_units(&network.layers[0], network.hidden())
     };
     shared(a) == shared(b) && width(a) == width(b)
-}
-
-/// Writes and evaluates trained seeds, on the CPU: one on all threads, or several on a thread each.
-fn deliver(
-    jobs: &mut [&mut Job],
-    trained: Vec<Member>,
-    observer: &mut dyn Observer,
-) -> Result<Vec<(usize, usize, SeedRecord)>, TrainError> {
-    let workers = jobs.iter().map(|job| job.threads).max().unwrap_or(1).min(trained.len());
-    let mut records = Vec::new();
-    if workers <= 1 {
-        for Member { job, index, run } in trained {
-            let record = run.record(jobs[job])?;
-            observer.seed_finished(&record.result);
-            records.push((job, index, record));
-        }
-        return Ok(records);
-    }
-    let mut waiting = Vec::new();
-    for Member { job, index, run } in trained.into_iter().rev() {
-        waiting.push((job, index, run, jobs[job].on_one_thread()?));
-    }
-    let waiting = Mutex::new(waiting);
-    let (sender, receiver) = std::sync::mpsc::channel();
-    std::thread::scope(|scope| {
-        for _ in 0..workers {
-            let (sender, waiting) = (sender.clone(), &waiting);
-            scope.spawn(move || {
-                loop {
-                    let next = waiting.lock().unwrap_or_else(PoisonError::into_inner).pop();
-                    let Some((job, index, run, mut own)) = next else { return };
-                    // Nobody listens any more once a delivery has failed.
-                    if sender.send(run.record(&mut own).map(|record| (job, index, record))).is_err() {
-                        return;
-                    }
-                }
-            });
-        }
-        drop(sender);
-        for delivered in receiver {
-            let delivered = delivered?;
-            observer.seed_finished(&delivered.2.result);
-            records.push(delivered);
-        }
-        Ok::<(), TrainError>(())
-    })?;
-    Ok(records)
 }

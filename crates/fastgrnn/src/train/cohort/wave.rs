@@ -1,7 +1,7 @@
 //! Networks that are trained together, epoch by epoch: what the host decides.
 
+use super::delivery::{Member, deliver};
 use super::memory::DeviceMemory;
-use super::{Member, deliver};
 use crate::train::checkpoint::State;
 use crate::train::job::Job;
 use crate::train::observe::{self, Observer};
