@@ -51,6 +51,7 @@ pub fn train(
     config.check_memory(&data, threads).context("the settings cannot be used")?;
     config.findings(&data).iter().for_each(|finding| console.note(&finding.to_string()));
     recipe.notes(&config, &data).iter().for_each(|note| console.note(note));
+    let is_new = place.out.is_none();
     let out = match place.out {
         Some(out) => out,
         None => runs::fresh(&config.source.dataset, config.network.cell.name())?,
@@ -59,9 +60,14 @@ pub fn train(
     let options = RunOptions { out, resume: place.resume, threads, device };
     let mut watcher = Watcher::new(console);
     let outcome = match place.replace {
-        true => train::run_anew(&config, &data, &options, &mut watcher)?,
-        false => train::run(&config, &data, &options, &mut watcher)?,
+        true => train::run_anew(&config, &data, &options, &mut watcher),
+        false => train::run(&config, &data, &options, &mut watcher),
     };
+    if outcome.is_err() && is_new {
+        // A run that failed before its first file leaves no folder. One that holds files stays.
+        let _ = std::fs::remove_dir(&options.out);
+    }
+    let outcome = outcome?;
     drop(watcher);
     report::write(&outcome, &config, &data).with_context(|| {
         format!("the run is complete, but not its report; {}", resume_command(&options.out))

@@ -287,13 +287,17 @@ pub fn padded_units(cell: &Cell, hidden: usize) -> usize {
     of_rows.chain(of_tiles).min().unwrap_or_else(|| hidden.next_multiple_of(UNITS))
 }
 
-/// The most bytes of block memory that a layer of a network may need.
+/// Numbers of block memory of the general kernels, forward and backward.
+fn general_numbers(rule: &Rule, vectors: usize, hidden: usize, input: usize) -> [usize; 2] {
+    [TILE * (input + 2 * hidden), TILE * (rule.pre + vectors) * hidden + WARP]
+}
+
+/// The most bytes of block memory that a layer of a network may need where it has no faster kernels.
 pub fn layer_bytes(network: &Network) -> usize {
     let of_layer = |cell: &Cell| {
-        let (rule, hidden) = (rule(cell.kind), cell.hidden.next_multiple_of(UNITS));
-        let forward = TILE * (cell.input.next_multiple_of(UNITS) + 2 * hidden);
-        let backward = TILE * (rule.pre + MAX_VECTORS) * hidden + WARP;
-        4 * forward.max(backward)
+        let padded = |count: usize| count.next_multiple_of(UNITS);
+        let numbers = general_numbers(&rule(cell.kind), MAX_VECTORS, padded(cell.hidden), padded(cell.input));
+        4 * numbers.into_iter().fold(0, usize::max)
     };
     network.layers.iter().map(of_layer).max().unwrap_or(0)
 }
@@ -360,10 +364,10 @@ impl LayerKernels {
                     _ => 8,
                 };
                 let threads = (hidden * TILE / per).next_multiple_of(WARP);
-                let forward =
-                    shape(format!("forward_{cell_name}_{per}"), threads, TILE * (input + 2 * hidden));
-                let numbers = TILE * (rule.pre + vectors) * hidden + WARP;
-                (forward, shape(format!("backward_{cell_name}_{per}"), threads, numbers), TILE)
+                let [forward, backward] = general_numbers(&rule, vectors, hidden, input);
+                let shape =
+                    |way: &str, numbers: usize| shape(format!("{way}_{cell_name}_{per}"), threads, numbers);
+                (shape("forward", forward), shape("backward", backward), TILE)
             }
             Family::Rows => {
                 let kernels = row_kernels(cell.kind, hidden, input)?;

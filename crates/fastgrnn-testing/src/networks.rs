@@ -190,3 +190,42 @@ pub fn relative_error(a: &[f64], b: &[f64], floor: f64) -> f64 {
 pub fn norm(a: &[f64]) -> f64 {
     a.iter().map(|a| a * a).sum::<f64>().sqrt()
 }
+
+/// What the f64 reference says about a training step.
+pub struct ReferenceStep<'a> {
+    network: &'a Network,
+    loss: f64,
+    scores: Vec<f64>,
+    gradient: Vec<f64>,
+}
+
+impl<'a> ReferenceStep<'a> {
+    pub fn new(network: &'a Network, params: &[f32], batch: &Batch, loss: Loss) -> Self {
+        let wide = widen(params);
+        let scores = reference::scores(network, &wide, batch);
+        let (loss, gradient) = reference::gradient(network, &wide, batch, loss);
+        Self { network, loss, scores, gradient }
+    }
+
+    /// Asserts that a loss, scores and each tensor's gradient are the reference's, to 1e-4.
+    pub fn assert_near(&self, loss: f64, scores: &[f32], gradient: &[f32], about: &str) {
+        let compare = |what: &str, error: f64| {
+            assert!(error < 1e-4, "{what} is off by {error:e} with {about} of {:?}", self.network);
+        };
+        compare("the loss", relative_error(&[loss], &[self.loss], 1e-3));
+        compare("the forward pass", relative_error(&widen(scores), &self.scores, 1e-3));
+        let computed = widen(gradient);
+        for view in self.network.layout().views() {
+            // A scalar's derivative is one sum, which may nearly cancel: below what f32 resolves of the
+            // whole gradient there is nothing to compare. Matrices and vectors get no such allowance.
+            let share = if view.len() == 1 { 1e-3 } else { 1e-6 };
+            let (found, expected) = (&computed[view.range()], &self.gradient[view.range()]);
+            compare(&view.name, relative_error(found, expected, share * norm(&self.gradient)));
+        }
+    }
+}
+
+/// `count` lengths between 1 and `longest`.
+pub fn lengths(count: usize, longest: usize) -> Vec<usize> {
+    (0..count).map(|i| 1 + (i * 5 + 3) % longest).collect()
+}

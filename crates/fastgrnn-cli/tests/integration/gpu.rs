@@ -80,6 +80,9 @@ fn without_a_gpu_cuda_is_an_error_and_auto_is_the_cpu() {
     assert_eq!(wanted.status.code(), Some(1), "{said}");
     assert!(said.contains("libcuda.so.1") && said.contains("install the driver"), "{said}");
     assert!(!folder.path().join("a").exists(), "nothing is written");
+    let in_runs = run(folder.path(), &nowhere, &format!("train {SETTINGS} --device cuda"));
+    assert_eq!(in_runs.status.code(), Some(1));
+    assert!(std::fs::read_dir(folder.path().join("runs")).unwrap().next().is_none(), "no empty run is left");
     let auto = run(folder.path(), &nowhere, &format!("train {SETTINGS} --device auto --out b"));
     assert_eq!(json(&auto)["seeds"][0]["device"], "cpu");
     let said = String::from_utf8_lossy(&auto.stderr).into_owned();

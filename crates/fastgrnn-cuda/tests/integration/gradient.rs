@@ -8,10 +8,9 @@ use fastgrnn_cuda::Family;
 use fastgrnn_cuda::driver::{Address, Device};
 use fastgrnn_cuda::gradient::{BatchAddresses, GradientSettings, GradientStep};
 use fastgrnn_cuda::params::{Cohort, CohortPlan, MAX_LAYERS};
-use fastgrnn_engine::reference;
 use fastgrnn_testing::networks::{
-    FORMS, LOSSES, kinds, network, network_of_forms, nonlinearities, norm, off_kinks, relative_error, soften,
-    widen,
+    FORMS, LOSSES, ReferenceStep, kinds, lengths, network, network_of_forms, nonlinearities, off_kinks,
+    soften,
 };
 
 const FULL: (Option<usize>, Option<usize>) = (None, None);
@@ -160,28 +159,9 @@ fn check(device: &Device, examples: &[Example], loss: Loss, family: Option<Famil
     for (found, Example { network, params, batch }) in
         run(device, examples, loss, family).iter().zip(examples)
     {
-        let wide = widen(params);
-        let (value, gradient) = reference::gradient(network, &wide, batch, loss);
-        let noise = 1e-3 * norm(&gradient);
-        let compare = |what: &str, error: f64| {
-            assert!(error < 1e-4, "{what} is off by {error:e} with {family:?}, {loss:?} of {network:?}");
-        };
-        compare("the loss", relative_error(&[found.loss], &[value], 1e-3));
-        compare(
-            "the forward pass",
-            relative_error(&widen(&found.scores), &reference::scores(network, &wide, batch), 1e-3),
-        );
-        let computed = widen(&found.gradient);
-        for view in network.layout().views() {
-            let floor = if view.len() == 1 { noise } else { 1e-6 * norm(&gradient) };
-            compare(&view.name, relative_error(&computed[view.range()], &gradient[view.range()], floor));
-        }
+        let expected = ReferenceStep::new(network, params, batch, loss);
+        expected.assert_near(found.loss, &found.scores, &found.gradient, &format!("{family:?}, {loss:?}"));
     }
-}
-
-/// `count` lengths between 1 and `longest`.
-fn lengths(count: usize, longest: usize) -> Vec<usize> {
-    (0..count).map(|i| 1 + (i * 5 + 3) % longest).collect()
 }
 
 #[test]

@@ -5,10 +5,9 @@ use fastgrnn_core::cells::{CELLS, Cell, CellKind, Nonlinearity, Scalar, Scalars,
 use fastgrnn_core::net::{Network, Readout};
 use fastgrnn_core::rng::Rng;
 use fastgrnn_engine::engine::{self, Engine, Gradient, Isa, Loss};
-use fastgrnn_engine::reference;
 use fastgrnn_testing::networks::{
-    FORMS, LOSSES, kinds, network, network_of_forms, nonlinearities, norm, off_kinks, relative_error, soften,
-    widen,
+    FORMS, LOSSES, ReferenceStep, kinds, lengths, network, network_of_forms, nonlinearities, off_kinks,
+    relative_error, soften, widen,
 };
 
 /// Far enough from a kink that f32 rounding does not cross it.
@@ -39,34 +38,12 @@ fn run_on(net: &Network, engine: &mut Engine, params: &[f32], batch: &Batch, los
 
 /// Compares scores, loss and each tensor's gradient with the oracle's, on every instruction set.
 fn check(net: &Network, params: &[f32], batch: &Batch, loss: Loss) {
-    let wide = widen(params);
-    let scores = reference::scores(net, &wide, batch);
-    let (value, gradient) = reference::gradient(net, &wide, batch, loss);
-    // A scalar's derivative is one sum, which may nearly cancel: below what f32 resolves of the
-    // whole gradient there is nothing to compare. Matrices and vectors get no such allowance.
-    let noise = 1e-3 * norm(&gradient);
+    let expected = ReferenceStep::new(net, params, batch, loss);
     for isa in engine::available_isas() {
         let found = run(net, 2, isa, params, batch, loss);
-        let compare = |what: &str, error: f64| {
-            let sizes = (batch.len(), batch.total_steps());
-            assert!(
-                error < 1e-4,
-                "{what} is off by {error:e} on {isa:?} with {loss:?}, {sizes:?} of {net:?}"
-            );
-        };
-        compare("the loss", relative_error(&[found.loss], &[value], 1e-3));
-        compare("the forward pass", relative_error(&widen(&found.scores), &scores, 1e-3));
-        let computed = widen(&found.gradient);
-        for view in net.layout().views() {
-            let floor = if view.len() == 1 { noise } else { 1e-6 * norm(&gradient) };
-            compare(&view.name, relative_error(&computed[view.range()], &gradient[view.range()], floor));
-        }
+        let about = format!("{isa:?}, {loss:?}, {} sequences, {} steps", batch.len(), batch.total_steps());
+        expected.assert_near(found.loss, &found.scores, &found.gradient, &about);
     }
-}
-
-/// `count` lengths between 1 and `longest`.
-fn lengths(count: usize, longest: usize) -> Vec<usize> {
-    (0..count).map(|i| 1 + (i * 5 + 3) % longest).collect()
 }
 
 #[test]

@@ -12,6 +12,11 @@ use fastgrnn_data::data::{Dataset, Labels, Normalize};
 use std::fmt;
 use std::str::FromStr;
 
+/// The most sequences of a batch on a GPU.
+const MOST_SEQUENCES: usize = 65_535;
+/// The most values of a sequence on a GPU.
+const MOST_VALUES: usize = 1 << 27;
+
 /// What networks are trained on. Batches and draws are the same everywhere; sums are rounded differently on a GPU.
 ///
 /// ```
@@ -75,11 +80,10 @@ pub(super) fn open(
         DeviceChoice::Cuda(number) => Some(usable(number)?),
         DeviceChoice::Auto => match usable(0) {
             Ok(device) => Some(device),
-            Err(error @ (TrainError::Unsupported { .. } | TrainError::Cuda(_))) => {
+            Err(error) => {
                 observer.note(&format!("training on the CPU: {}", reason(&error)));
                 None
             }
-            Err(error) => return Err(error),
         },
     };
     if let Some(device) = &opened {
@@ -167,11 +171,6 @@ fn unsupported(config: &Config, data: &Dataset, device: &Device) -> Option<Strin
     }
     None
 }
-
-/// The most sequences of a batch.
-const MOST_SEQUENCES: usize = 65_535;
-/// The most values of a sequence.
-const MOST_VALUES: usize = 1 << 27;
 
 #[cfg(test)]
 mod tests {

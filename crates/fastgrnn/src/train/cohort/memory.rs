@@ -208,7 +208,7 @@ impl DeviceMemory {
     /// Gives a network the data of a pass and the state that it goes on from.
     pub(super) fn begin_pass(
         &mut self,
-        slot: usize,
+        network: usize,
         job: &Job,
         run: &SeedRun,
         pass: &PassRun,
@@ -232,26 +232,26 @@ impl DeviceMemory {
             _ => None,
         };
         let batches = &mut self.trainer.batches;
-        batches.set_network(&self.device, slot, &of_pass)?;
-        values.iter().try_for_each(|values| batches.set_values(slot, values))?;
+        batches.set_network(&self.device, network, &of_pass)?;
+        values.iter().try_for_each(|values| batches.set_values(network, values))?;
         if let Some(Validation { batches, count, .. }) = &mut self.validation {
             let of_part = NetworkData { indices: &[], batches: *count, class_weights: &[], ..of_pass };
-            batches.set_network(&self.device, slot, &of_part)?;
-            values.iter().try_for_each(|values| batches.set_values(slot, values))?;
+            batches.set_network(&self.device, network, &of_part)?;
+            values.iter().try_for_each(|values| batches.set_values(network, values))?;
             let part: Vec<Sample> = pass.val.iter().map(|&index| Sample { index, repeat: 0 }).collect();
-            batches.set_epoch(slot, 0, &part)?;
+            batches.set_epoch(network, 0, &part)?;
         }
         if self.drops {
             let share = job.config.training.weight_drop.unwrap_or(0.0);
             let pass = run.state.progress.pass as u64;
-            self.trainer.set_drops(slot, DropSettings::new(run.seed, pass, share))?;
+            self.trainer.set_drops(network, DropSettings::new(run.seed, pass, share))?;
         }
-        self.upload(slot, run)
+        self.upload(network, run)
     }
 
     /// Brings the state of a seed to the device.
-    fn upload(&mut self, slot: usize, run: &SeedRun) -> Result<(), CudaError> {
-        let at = self.trainer.cohort().plan().parameters(slot).start;
+    fn upload(&mut self, network: usize, run: &SeedRun) -> Result<(), CudaError> {
+        let at = self.trainer.cohort().plan().parameters(network).start;
         let (state, count) = (&run.state, run.state.params.len());
         let constraint = &state.progress.constraint;
         let optimizer = &mut self.trainer.optimizer;
@@ -272,11 +272,11 @@ impl DeviceMemory {
             optimizer.held.write(at, &or_zeros(&constraint.held))?;
             optimizer.mask.write(at, &or_ones(&constraint.mask))?;
         }
-        self.upload_grids(slot, run)
+        self.upload_grids(network, run)
     }
 
     /// Brings the grids of a seed's weights to the device.
-    pub(super) fn upload_grids(&mut self, slot: usize, run: &SeedRun) -> Result<(), CudaError> {
+    pub(super) fn upload_grids(&mut self, network: usize, run: &SeedRun) -> Result<(), CudaError> {
         let mut grids = run.state.progress.constraint.grids.iter();
         let of_view = |view: &View| match view.role {
             Role::Weight | Role::Embedding => grids.next().map(|grid| ViewGrid::of_exponent(grid.exponent)),
@@ -285,12 +285,12 @@ impl DeviceMemory {
         let views: Vec<ViewGrid> =
             run.layout.views().iter().map(of_view).map(Option::unwrap_or_default).collect();
         let stride = self.trainer.cohort().plan().view_stride();
-        self.trainer.optimizer.grids.write(slot * stride, &views)
+        self.trainer.optimizer.grids.write(network * stride, &views)
     }
 
     /// Reads the parameters of a network and their average into a state.
-    pub(super) fn download_parameters(&self, slot: usize, state: &mut State) -> Result<(), CudaError> {
-        let at = self.trainer.cohort().plan().parameters(slot).start;
+    pub(super) fn download_parameters(&self, network: usize, state: &mut State) -> Result<(), CudaError> {
+        let at = self.trainer.cohort().plan().parameters(network).start;
         self.trainer.optimizer.parameters.read(at, &mut state.params)?;
         if self.has_average {
             self.trainer.optimizer.average.read(at, &mut state.progress.average.values)?;
@@ -302,13 +302,13 @@ impl DeviceMemory {
     /// the next batch has a support, and adds up gradients outside it.
     pub(super) fn download(
         &self,
-        slot: usize,
+        network: usize,
         state: &mut State,
         has_support: bool,
         holds: bool,
     ) -> Result<(), CudaError> {
-        self.download_parameters(slot, state)?;
-        let at = self.trainer.cohort().plan().parameters(slot).start;
+        self.download_parameters(network, state)?;
+        let at = self.trainer.cohort().plan().parameters(network).start;
         let (optimizer, count) = (&self.trainer.optimizer, state.params.len());
         for (buffer, values) in
             [(&optimizer.first, &mut state.optim.first), (&optimizer.second, &mut state.optim.second)]

@@ -59,10 +59,10 @@ impl<'a> Wave<'a> {
         observer: &mut dyn Observer,
     ) -> Result<Self, TrainError> {
         let mut wave = Self { memory, places: Vec::new(), trained: Vec::new(), clock: Instant::now() };
-        for (slot, member) in members.into_iter().enumerate() {
+        for (network, member) in members.into_iter().enumerate() {
             member.run.announce(jobs[member.job], member.index, observer)?;
             wave.places.push(None);
-            wave.begin_next_pass(slot, jobs, member, observer)?;
+            wave.begin_next_pass(network, jobs, member, observer)?;
         }
         Ok(wave)
     }
@@ -70,7 +70,7 @@ impl<'a> Wave<'a> {
     /// Begins the next pass of a seed, if it has epochs left.
     fn begin_next_pass(
         &mut self,
-        slot: usize,
+        network: usize,
         jobs: &mut [&mut Job<'a>],
         member: Member,
         observer: &mut dyn Observer,
@@ -82,9 +82,10 @@ impl<'a> Wave<'a> {
                 run.end_pass(job, pass, observer);
                 continue;
             }
-            self.memory.begin_pass(slot, job, &run, &pass)?;
+            self.memory.begin_pass(network, job, &run, &pass)?;
             let has_support = !run.state.progress.constraint.mask.is_empty();
-            self.places[slot] = Some(Trainee { job: number, index, run, pass, has_support, is_ahead: false });
+            self.places[network] =
+                Some(Trainee { job: number, index, run, pass, has_support, is_ahead: false });
             return Ok(());
         }
         self.trained.push(Member { job: number, index, run });
@@ -135,10 +136,10 @@ impl<'a> Wave<'a> {
         let seconds =
             std::mem::replace(&mut self.clock, Instant::now()).elapsed().as_secs_f64() / count as f64;
         self.show(jobs, observer);
-        for slot in 0..self.places.len() {
-            if let Some(mut trainee) = self.places[slot].take() {
+        for network in 0..self.places.len() {
+            if let Some(mut trainee) = self.places[network].take() {
                 trainee.run.state.progress.epoch_seconds += seconds;
-                if let Err(error) = self.end_epoch(slot, trainee, jobs, &scores, observer) {
+                if let Err(error) = self.end_epoch(network, trainee, jobs, &scores, observer) {
                     failed.get_or_insert(error);
                 }
             }
@@ -149,22 +150,22 @@ impl<'a> Wave<'a> {
     /// Ends an epoch of one seed.
     fn end_epoch(
         &mut self,
-        slot: usize,
+        network: usize,
         mut trainee: Trainee<'a>,
         jobs: &mut [&mut Job<'a>],
         scores: &[BatchScores],
         observer: &mut dyn Observer,
     ) -> Result<(), TrainError> {
         trainee.run.check_loss(jobs[trainee.job])?;
-        let validated = self.judge(slot, &trainee, jobs[trainee.job], scores)?;
+        let validated = self.judge(network, &trainee, jobs[trainee.job], scores)?;
         let memory = &self.memory;
-        let refresh = |state: &mut State| Ok(memory.download_parameters(slot, state)?);
+        let refresh = |state: &mut State| Ok(memory.download_parameters(network, state)?);
         let Trainee { job, run, pass, .. } = &mut trainee;
         let job = &*jobs[*job];
         run.end_epoch(job, pass, validated, refresh, observer)?;
         let (is_over, is_due) = (run.is_over(job, pass), run.is_checkpoint_due(job, true));
         if is_over || is_due {
-            self.download(slot, &mut trainee)?;
+            self.download(network, &mut trainee)?;
         }
         if is_due {
             trainee.run.try_checkpoint(observer);
@@ -172,9 +173,9 @@ impl<'a> Wave<'a> {
         if is_over {
             let Trainee { job, index, mut run, pass, .. } = trainee;
             run.end_pass(jobs[job], pass, observer);
-            return self.begin_next_pass(slot, jobs, Member { job, index, run }, observer);
+            return self.begin_next_pass(network, jobs, Member { job, index, run }, observer);
         }
-        self.places[slot] = Some(trainee);
+        self.places[network] = Some(trainee);
         Ok(())
     }
 
@@ -183,20 +184,20 @@ impl<'a> Wave<'a> {
         let mut progress =
             vec![Progress { batch: self.memory.steps as i32, ..Progress::default() }; self.places.len()];
         let mut plans = Vec::new();
-        for (slot, place) in self.places.iter_mut().enumerate() {
+        for (network, place) in self.places.iter_mut().enumerate() {
             let Some(trainee) = place else {
                 plans.push(None);
                 continue;
             };
             let (epoch, first) = (trainee.run.state.progress.epoch, trainee.run.state.progress.batch);
-            progress[slot].step = trainee.run.state.optim.steps;
-            progress[slot].batch = first as i32;
+            progress[network].step = trainee.run.state.optim.steps;
+            progress[network].batch = first as i32;
             trainee.pass.data.shuffle(epoch);
             let order: Vec<Sample> =
                 trainee.pass.data.order().map(|(index, repeat)| Sample { index, repeat }).collect();
-            self.memory.trainer.batches.set_epoch(slot, epoch as u32, &order)?;
+            self.memory.trainer.batches.set_epoch(network, epoch as u32, &order)?;
             let (plan, rows) = trainee.plan_steps(jobs[trainee.job].config);
-            self.memory.trainer.optimizer.plan_steps(slot, &rows)?;
+            self.memory.trainer.optimizer.plan_steps(network, &rows)?;
             plans.push(Some(plan));
         }
         self.memory.trainer.optimizer.progress.write(0, &progress)?;
@@ -206,7 +207,7 @@ impl<'a> Wave<'a> {
     /// Runs the planned batches. The host comes in where weights get their grids, and where a network has fewer batches
     /// than others.
     fn run_epoch(&mut self, plans: &[Option<EpochPlan>]) -> Result<(), TrainError> {
-        let all = || plans.iter().enumerate().filter_map(|(slot, plan)| Some((slot, plan.as_ref()?)));
+        let all = || plans.iter().enumerate().filter_map(|(network, plan)| Some((network, plan.as_ref()?)));
         let launches = all().map(|(_, plan)| plan.count).max().unwrap_or(0);
         let is_projecting = |k: usize| all().any(|(_, plan)| plan.projects.get(k) == Some(&true));
         let projects: Vec<bool> = (0..launches).map(is_projecting).collect();
@@ -216,12 +217,12 @@ impl<'a> Wave<'a> {
         for cut in cuts {
             self.memory.trainer.run_batches(&projects[done..cut])?;
             done = cut;
-            for (slot, plan) in all() {
+            for (network, plan) in all() {
                 if plan.grids_after == Some(cut) {
-                    self.set_grids(slot)?;
+                    self.set_grids(network)?;
                 }
                 if plan.count == cut && cut < launches {
-                    self.pause(slot)?;
+                    self.pause(network)?;
                 }
             }
         }
@@ -232,24 +233,24 @@ impl<'a> Wave<'a> {
     }
 
     /// Chooses the grids of a network's weights as they are now.
-    fn set_grids(&mut self, slot: usize) -> Result<(), TrainError> {
-        let Some(trainee) = &mut self.places[slot] else { return Ok(()) };
+    fn set_grids(&mut self, network: usize) -> Result<(), TrainError> {
+        let Some(trainee) = &mut self.places[network] else { return Ok(()) };
         let mut params = vec![0.0; trainee.run.state.params.len()];
-        let at = self.memory.trainer.cohort().plan().parameters(slot).start;
+        let at = self.memory.trainer.cohort().plan().parameters(network).start;
         self.memory.trainer.optimizer.parameters.read(at, &mut params)?;
         let SeedRun { layout, state, .. } = &mut trainee.run;
         state.progress.constraint.set_grids(layout, &params);
-        Ok(self.memory.upload_grids(slot, &trainee.run)?)
+        Ok(self.memory.upload_grids(network, &trainee.run)?)
     }
 
     /// Lets a network wait until the epoch is over.
-    fn pause(&mut self, slot: usize) -> Result<(), TrainError> {
+    fn pause(&mut self, network: usize) -> Result<(), TrainError> {
         let mut now = [Progress::default()];
         let progress = &mut self.memory.trainer.optimizer.progress;
-        progress.read(slot, &mut now)?;
+        progress.read(network, &mut now)?;
         if now[0].status == 0 {
             now[0].batch = self.memory.steps as i32;
-            progress.write(slot, &now)?;
+            progress.write(network, &now)?;
         }
         Ok(())
     }
@@ -263,12 +264,12 @@ impl<'a> Wave<'a> {
         let (results, progress) = (self.memory.trainer.results()?, self.memory.trainer.progress()?);
         let networks = self.places.len();
         let mut diverged = None;
-        for (slot, (place, plan)) in self.places.iter_mut().zip(plans).enumerate() {
+        for (network, (place, plan)) in self.places.iter_mut().zip(plans).enumerate() {
             let (Some(Trainee { job, run, .. }), Some(plan)) = (&mut *place, plan) else { continue };
-            let result = |batch: usize| results[batch * networks + slot];
-            if progress[slot].status != 0 {
-                let batch = progress[slot].batch as usize;
-                let what = describe(progress[slot].status);
+            let result = |batch: usize| results[batch * networks + network];
+            if progress[network].status != 0 {
+                let batch = progress[network].batch as usize;
+                let what = describe(progress[network].status);
                 diverged.get_or_insert_with(|| run.diverged(jobs[*job], batch + 1, what));
                 // What the device has of it is of no use; an earlier checkpoint stays.
                 *place = None;
@@ -286,7 +287,7 @@ impl<'a> Wave<'a> {
     /// What the validation part says about a network.
     fn judge(
         &self,
-        slot: usize,
+        network: usize,
         trainee: &Trainee,
         job: &mut Job,
         scores: &[BatchScores],
@@ -300,14 +301,14 @@ impl<'a> Wave<'a> {
         let (mut raw, mut loss) = (Vec::with_capacity(n * outputs), 0.0);
         for (batch, found) in scores.iter().enumerate() {
             let rows = (batch + 1) * n / scores.len() - batch * n / scores.len();
-            raw.extend_from_slice(&found.scores[slot * slots * outputs..][..rows * outputs]);
-            loss += found.losses[slot * slots..][..rows].iter().sum::<f64>();
+            raw.extend_from_slice(&found.scores[network * slots * outputs..][..rows * outputs]);
+            loss += found.losses[network * slots..][..rows].iter().sum::<f64>();
         }
         let scored = job.judge(model, raw, loss / n as f64, &pass.val);
         let mut scale = None;
         if run.fold(job).is_some() && model.positive().is_some() {
             let mut params = vec![0.0; run.state.params.len()];
-            let at = self.memory.trainer.cohort().plan().parameters(slot).start;
+            let at = self.memory.trainer.cohort().plan().parameters(network).start;
             let optimizer = &self.memory.trainer.optimizer;
             if self.memory.has_average { &optimizer.average } else { &optimizer.parameters }
                 .read(at, &mut params)?;
@@ -336,7 +337,7 @@ impl<'a> Wave<'a> {
     }
 
     /// Brings the state of a seed to the host.
-    fn download(&self, slot: usize, trainee: &mut Trainee) -> Result<(), TrainError> {
+    fn download(&self, network: usize, trainee: &mut Trainee) -> Result<(), TrainError> {
         if !trainee.is_ahead {
             return Ok(());
         }
@@ -344,16 +345,16 @@ impl<'a> Wave<'a> {
         // The support of the stage before a dense one is forgotten with the next batch.
         let holds = trainee.has_support
             && trainee.pass.stages.at(state.optim.steps.saturating_sub(1)).kind.projects();
-        self.memory.download(slot, state, trainee.has_support, holds)?;
+        self.memory.download(network, state, trainee.has_support, holds)?;
         trainee.is_ahead = false;
         Ok(())
     }
 
     /// Writes a checkpoint of every seed that is under way.
     fn checkpoint_all(&mut self) -> Result<(), TrainError> {
-        for slot in 0..self.places.len() {
-            if let Some(mut trainee) = self.places[slot].take() {
-                self.download(slot, &mut trainee)?;
+        for network in 0..self.places.len() {
+            if let Some(mut trainee) = self.places[network].take() {
+                self.download(network, &mut trainee)?;
                 trainee.run.checkpoint()?;
             }
         }
