@@ -106,7 +106,7 @@ fn main() -> Result<(), Failure> {
     let folder = Path::new(&folder);
     let mut rng = Rng::new(4);
     let mut forms = Vec::new();
-    for cell in CELLS {
+    for cell in CELLS.iter().filter(|cell| cell.has_integers()) {
         let smooth = Cell::new(cell.kind, FEATURES, 12);
         let piecewise = Cell { gate: Nonlinearity::QuantSigm, update: Nonlinearity::QuantTanh, ..smooth };
         let low_rank = piecewise.clone().with_ranks(Some(3), Some(6));

@@ -119,22 +119,20 @@ struct FastGrnn {
     DEVICE int u_place(int block) { return block; }
 
     DEVICE void forward(const UnitParameters &p, const float *pre, Memory &state, float *saved) {
-        float z = value_at(p.gate, pre[0], p.vectors[0]), update = value_at(p.update, pre[0], p.vectors[1]);
+        const CurvePoint z = point_at(p.gate, pre[0], p.vectors[0]), c = point_at(p.update, pre[0], p.vectors[1]);
         saved[0] = pre[0];
-        state.h = (p.scalars[ZETA] * (1.0f - z) + p.scalars[NU]) * update + z * state.h;
+        state.h = (p.scalars[ZETA] * z.rest + p.scalars[NU]) * c.value + (state.h - z.rest * state.h);
     }
 
     struct Factors {
-        float gate, update, both, z, candidate;
+        float gate, update, both, rest, candidate;
     };
 
     DEVICE Factors factors(const UnitParameters &p, const float *saved, float old) {
-        float z = value_at(p.gate, saved[0], p.vectors[0]);
-        float candidate = value_at(p.update, saved[0], p.vectors[1]);
-        float weight = p.scalars[ZETA] * (1.0f - z) + p.scalars[NU];
-        float gate = (old - p.scalars[ZETA] * candidate) * slope_at_value(p.gate, z);
-        float update = weight * slope_at_value(p.update, candidate);
-        return {gate, update, gate + update, z, candidate};
+        const CurvePoint z = point_at(p.gate, saved[0], p.vectors[0]), c = point_at(p.update, saved[0], p.vectors[1]);
+        float gate = (old - p.scalars[ZETA] * c.value) * z.slope;
+        float update = (p.scalars[ZETA] * z.rest + p.scalars[NU]) * c.slope;
+        return {gate, update, gate + update, z.rest, c.value};
     }
 
     DEVICE void backward(const UnitParameters &p, const Factors &f, Memory &d, float *d_pre, UnitGradients &g) {
@@ -142,9 +140,9 @@ struct FastGrnn {
         d_pre[0] = d.h * f.both;
         g.vectors[0] += d.h * f.gate;
         g.vectors[1] += d.h * f.update;
-        g.scalars[ZETA] += d_candidate * (1.0f - f.z);
+        g.scalars[ZETA] += d_candidate * f.rest;
         g.scalars[NU] += d_candidate;
-        d.h *= f.z;
+        d.h -= d.h * f.rest;
     }
 };
 

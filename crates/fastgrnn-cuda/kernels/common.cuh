@@ -2,7 +2,7 @@
 // (emulator/device.h) replaces.
 //
 // A kernel has one argument, a struct of numbers and device pointers. KERNEL(name, Arguments, threads) declares it
-// for blocks of at most `threads` threads; its body reads `args`.
+// for blocks of at most `threads` threads; its body reads `args`. Every kernel begins by waiting for the one before it.
 #pragma once
 
 #ifdef FASTGRNN_EMULATED
@@ -12,12 +12,28 @@
 #include <cuda_fp16.h>
 #include <stdint.h>
 
-#define KERNEL(name, Arguments, threads) \
-    extern "C" __global__ void __launch_bounds__(threads) name(const __grid_constant__ Arguments args)
-// The same, for at least `blocks` blocks of a multiprocessor at a time.
-#define KERNEL_OF_BLOCKS(name, Arguments, threads, blocks) \
-    extern "C" __global__ void __launch_bounds__(threads, blocks) name(const __grid_constant__ Arguments args)
 #define DEVICE static __device__ __forceinline__
+
+#define KERNEL(name, Arguments, threads) KERNEL_WITH_BOUNDS(name, Arguments, (threads))
+// The same, for at least `blocks` blocks of a multiprocessor at a time.
+#define KERNEL_OF_BLOCKS(name, Arguments, threads, blocks) KERNEL_WITH_BOUNDS(name, Arguments, (threads, blocks))
+#define KERNEL_WITH_BOUNDS(name, Arguments, bounds)                                              \
+    DEVICE void name##_body(const Arguments &args);                                              \
+    extern "C" __global__ void __launch_bounds__ bounds name(const __grid_constant__ Arguments args) { \
+        wait_for_earlier_kernel();                                                               \
+        name##_body(args);                                                                       \
+    }                                                                                            \
+    DEVICE void name##_body(const Arguments &args)
+
+// Where the driver may start the blocks of a kernel before the kernel before it has ended, waits until it has, and until
+// its results can be seen. Only then may the next kernel start its blocks: it then waits for this one, and so for all
+// before it.
+DEVICE void wait_for_earlier_kernel() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
 
 // The dynamic shared memory of the block.
 DEVICE void *block_memory() {
@@ -31,6 +47,11 @@ DEVICE void block_barrier() { __syncthreads(); }
 // Waits for `threads` threads of the block, whole warps, that name the same barrier (1 to 15).
 DEVICE void named_barrier(int name, int threads) {
     asm volatile("bar.sync %0, %1;" ::"r"(name), "r"(threads) : "memory");
+}
+
+// The same for warps that come from different places of the code.
+DEVICE void meeting_barrier(int name, int threads) {
+    asm volatile("barrier.sync %0, %1;" ::"r"(name), "r"(threads) : "memory");
 }
 
 DEVICE void warp_barrier() { __syncwarp(); }
@@ -57,15 +78,6 @@ DEVICE float reciprocal(float x) {
 DEVICE void copy_ahead(float *to, const float *from) {
     uint32_t at = uint32_t(__cvta_generic_to_shared(to));
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(at), "l"(from));
-}
-// The same, or 0 where there is nothing to copy.
-DEVICE void copy_ahead_if(bool is_there, float *to, const float *from) {
-    uint32_t at = uint32_t(__cvta_generic_to_shared(to));
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(at), "l"(from), "r"(is_there ? 4 : 0));
-}
-DEVICE void copy_four_ahead(float *to, const float *from) {
-    uint32_t at = uint32_t(__cvta_generic_to_shared(to));
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(at), "l"(from));
 }
 // Closes a group of copies.
 DEVICE void commit_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
@@ -95,32 +107,41 @@ DEVICE float4 read_four_at(Place place) {
     asm volatile("ld.shared.v4.f32 {%0,%1,%2,%3}, [%4];" : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w) : "r"(place));
     return v;
 }
-DEVICE uint2 read_pair_at(Place place) {
-    uint2 v;
-    asm volatile("ld.shared.v2.u32 {%0,%1}, [%2];" : "=r"(v.x), "=r"(v.y) : "r"(place));
-    return v;
-}
 DEVICE void write_at(Place place, float value) {
     asm volatile("st.shared.f32 [%0], %1;" ::"r"(place), "f"(value) : "memory");
 }
-DEVICE void write_pair_at(Place place, uint2 v) {
-    asm volatile("st.shared.v2.u32 [%0], {%1,%2};" ::"r"(place), "r"(v.x), "r"(v.y) : "memory");
-}
-DEVICE void write_four_at(Place place, uint4 v) {
-    asm volatile("st.shared.v4.u32 [%0], {%1,%2,%3,%4};" ::"r"(place), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");
+DEVICE void write_word_at(Place place, uint32_t word) {
+    asm volatile("st.shared.u32 [%0], %1;" ::"r"(place), "r"(word) : "memory");
 }
 DEVICE void write_four_at(Place place, float4 v) {
     asm volatile("st.shared.v4.f32 [%0], {%1,%2,%3,%4};" ::"r"(place), "f"(v.x), "f"(v.y), "f"(v.z), "f"(v.w) : "memory");
 }
 
-// Copies four numbers to a place, or zeros where there is nothing to copy.
+// Four squares of 8 rows of 8 numbers of 16 bits. A lane gives the place of a row: lanes 8m to 8m + 7 those of square m.
+// It gets the neighbours 2q and 2q + 1 of row g of each square, where g is lane / 4 and q is lane % 4. All lanes take part.
+DEVICE uint4 read_matrices(Place row) {
+    uint4 v;
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                 : "r"(row));
+    return v;
+}
+// The same with rows and columns exchanged: a lane gets the numbers at column g of the rows 2q and 2q + 1.
+DEVICE uint4 read_matrices_turned(Place row) {
+    uint4 v;
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                 : "r"(row));
+    return v;
+}
+
+// Copies to a place, or zeros where there is nothing to copy.
+DEVICE void copy_ahead_if(bool is_there, Place to, const float *from) {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(to), "l"(from), "r"(is_there ? 4 : 0));
+}
 DEVICE void copy_four_ahead_if(bool is_there, Place to, const float *from) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(is_there ? 16 : 0));
 }
-
-// A pair of 16-bit halves: the lower ones of two registers, or the upper ones.
-DEVICE uint32_t lower_halves(uint32_t a, uint32_t b) { return __byte_perm(a, b, 0x5410); }
-DEVICE uint32_t upper_halves(uint32_t a, uint32_t b) { return __byte_perm(a, b, 0x7632); }
 #endif
 
 #define LANES 32

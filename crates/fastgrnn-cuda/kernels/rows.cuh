@@ -8,165 +8,12 @@
 // gradient of W a chunk later. All warps meet once a chunk; the chain warps meet once a step.
 #pragma once
 
-#include <string.h>
+#include "row_parts.cuh"
 
-#include "layer.cuh"
-
-// Time steps of a chunk, an even number. Block memory holds two chunks of what helpers and chain exchange.
-#define ROW_CHUNK 8
-
-// How the chain threads of a block divide the work.
-template <int HIDDEN, int ROWS, int GROUP>
-struct RowThreads {
-    static constexpr int COLUMNS = HIDDEN / GROUP;
-    static constexpr int CHAIN = (HIDDEN / ROWS * GROUP + LANES - 1) / LANES * LANES;
-    static_assert(COLUMNS % 4 == 0 && HIDDEN % ROWS == 0 && GROUP % ROWS == 0, "a thread reads four numbers at a time");
-};
-
-DEVICE float4 four_at(const float *numbers) { return *reinterpret_cast<const float4 *>(numbers); }
-
-// The sum over the first threads that differ in the lowest bits of their number.
-template <int COUNT>
-DEVICE float share_sum(float value) {
-#pragma unroll
-    for (int mask = 1; mask < COUNT; mask *= 2) value += shuffle_xor(value, mask);
-    return value;
-}
-
-// The sum over a group of the sums of one of ROWS units: of the unit lane % ROWS.
-template <int ROWS, int GROUP>
-DEVICE float group_sum(const float *sums, int lane) {
-    float left[ROWS];
-#pragma unroll
-    for (int r = 0; r < ROWS; r++) left[r] = sums[r];
-#pragma unroll
-    for (int mask = 1; mask < ROWS; mask *= 2) {
-        const bool is_odd = lane & mask;
-#pragma unroll
-        for (int j = 0; j < ROWS / 2 / mask; j++) {
-            float kept = is_odd ? left[2 * j + 1] : left[2 * j], given = is_odd ? left[2 * j] : left[2 * j + 1];
-            left[j] = kept + shuffle_xor(given, mask);
-        }
-    }
-#pragma unroll
-    for (int mask = ROWS; mask < GROUP; mask *= 2) left[0] += shuffle_xor(left[0], mask);
-    return left[0];
-}
-
-// The products of ROWS rows, each in several sums, so that fewer additions wait for each other.
-template <int ROWS>
-struct RowSums {
-    static constexpr int COUNT = ROWS == 4 ? 2 : 4;
-    float sums[COUNT][ROWS] = {};
-
-    __device__ __forceinline__ void add(int r, float4 a, float4 b) {
-        sums[0][r] += a.x * b.x;
-        sums[1][r] += a.y * b.y;
-        sums[2 % COUNT][r] += a.z * b.z;
-        sums[3 % COUNT][r] += a.w * b.w;
-    }
-    __device__ __forceinline__ void total(float *to) const {
-#pragma unroll
-        for (int r = 0; r < ROWS; r++) {
-            to[r] = sums[0][r] + sums[1][r];
-            if (COUNT == 4) to[r] += sums[2 % COUNT][r] + sums[3 % COUNT][r];
-        }
-    }
-};
-
-// Adds the products of `old` with what a thread has of a vector.
-template <int ROWS, int COLUMNS>
-DEVICE void add_outer(float (*sums)[COLUMNS], const float *old, const float4 *v) {
-#pragma unroll
-    for (int j = 0; j < COLUMNS / 4; j++) {
-#pragma unroll
-        for (int r = 0; r < ROWS; r++) {
-            sums[r][4 * j] += old[r] * v[j].x;
-            sums[r][4 * j + 1] += old[r] * v[j].y;
-            sums[r][4 * j + 2] += old[r] * v[j].z;
-            sums[r][4 * j + 3] += old[r] * v[j].w;
-        }
-    }
-}
-
-// ROWS neighbouring numbers.
-template <int ROWS>
-DEVICE void read_rows(Place from, float *to) {
-    if constexpr (ROWS == 4) {
-        float4 v = read_four_at(from);
-        to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
-    } else {
-#pragma unroll
-        for (int r = 0; r < ROWS; r++) to[r] = read_at(from + 4 * r);
-    }
-}
-
-// Waits for the chain warps.
-template <int CHAIN>
-DEVICE void chain_barrier() {
-    if constexpr (CHAIN == LANES) warp_barrier();
-    else named_barrier(1, CHAIN);
-}
-
-DEVICE Curve kept_curve(const Curve &curve) {
-    return {kept_in_register(curve.is_smooth), kept_in_register(curve.size),  kept_in_register(curve.exponent),
-            kept_in_register(curve.factor),    kept_in_register(curve.shift), kept_in_register(curve.low),
-            kept_in_register(curve.high),      curve.slope,                   curve.one_over_size};
-}
-
-// Copies the numbers x of the steps of a chunk into rows of INPUT numbers, by HELPERS threads.
-template <int INPUT, int HELPERS>
-struct ChunkCopy {
-    int input, member, row, column, row_step, column_step;
-
-    DEVICE ChunkCopy begin(int input, int member) {
-        return {input, member, member / input, member % input, HELPERS / input, HELPERS % input};
-    }
-
-    __device__ __forceinline__ void run(const float *x, int steps, float *rows) const {
-        int r = row, c = column;
-#pragma unroll 1
-        for (int j = member; j < steps * input; j += HELPERS) {
-            copy_ahead(rows + r * INPUT + c, x + j);
-            c += column_step;
-            r += row_step;
-            if (c >= input) {
-                c -= input;
-                r++;
-            }
-        }
-        commit_copies();
-    }
-};
-
-// The parameters where both curves are known to be smooth, so that the compiler leaves the rest out.
-DEVICE UnitParameters smooth(UnitParameters p) {
-    p.gate.is_smooth = p.update.is_smooth = 1;
-    return p;
-}
-
-// Computes the factors of a unit in some steps, `stride` numbers apart, and writes them, the gradient from outside and the
-// state before the step.
-template <class Cell, int HIDDEN, int STEPS>
-DEVICE void write_factors(const UnitParameters &p, const float (*values)[Cell::SAVED + 1], const float *outside, float *to,
-                          int stride) {
-    constexpr int FACTORS = sizeof(typename Cell::Factors) / 4;
-#pragma unroll
-    for (int step = 0; step < STEPS; step++) {
-        float numbers[FACTORS];
-        const typename Cell::Factors factors = Cell::factors(p, values[step], values[step][Cell::SAVED]);
-        memcpy(numbers, &factors, sizeof factors);
-#pragma unroll
-        for (int f = 0; f < FACTORS; f++) to[step * stride + f * HIDDEN] = numbers[f];
-        to[step * stride + FACTORS * HIDDEN] = outside[step];
-        to[step * stride + (FACTORS + 1) * HIDDEN] = values[step][Cell::SAVED];
-    }
-}
-
-// Forward. Grid: sequences × networks; CHAIN + HELPERS threads. INPUT is the most features. Block memory in numbers:
-// 2 · ROW_CHUNK · (INPUT + W_BLOCKS · HIDDEN) + 2 · HIDDEN.
-template <class Cell, int HIDDEN, int ROWS, int GROUP, int INPUT, int HELPERS>
-DEVICE void rows_forward(const LayerArguments &args) {
+// Forward. Grid: sequences × networks; CHAIN + HELPERS threads. INPUT is the most features; IS_SMOOTH says that both curves
+// are. Block memory in numbers: 2 · ROW_CHUNK · (INPUT + W_BLOCKS · HIDDEN) + 2 · HIDDEN.
+template <class Cell, int HIDDEN, int ROWS, int GROUP, int INPUT, int HELPERS, bool IS_SMOOTH>
+DEVICE void rows_forward_as(const LayerArguments &args) {
     using Threads = RowThreads<HIDDEN, ROWS, GROUP>;
     constexpr int COLUMNS = Threads::COLUMNS, CHAIN = Threads::CHAIN, PRODUCTS = Cell::W_BLOCKS * HIDDEN;
     const LayerPlaces &places = args.places;
@@ -178,14 +25,14 @@ DEVICE void rows_forward(const LayerArguments &args) {
     if (length == 0) return;
 
     if (thread_number() >= CHAIN) {
-        constexpr int EACH = (PRODUCTS + HELPERS - 1) / HELPERS;
+        // Where there are twice as many helpers as products, each computes half of the steps.
+        constexpr int EACH = (PRODUCTS + HELPERS - 1) / HELPERS, SHARE = HELPERS >= 2 * PRODUCTS ? 2 : 1;
+        constexpr int STEPS = ROW_CHUNK / SHARE;
         const int member = thread_number() - CHAIN, input = places.input;
+        const int of_w = SHARE > 1 ? member % PRODUCTS : member, share = SHARE > 1 ? member / PRODUCTS : 0;
         const float *x = args.x + start * input;
         const auto copy = ChunkCopy<INPUT, HELPERS>::begin(input, member);
-        // Entries of the rows beyond the input stay 0.
-#pragma unroll 1
-        for (int j = member; j < 2 * ROW_CHUNK * INPUT; j += HELPERS) raw[j] = 0.0f;
-        named_barrier(2, HELPERS);
+        clear_columns<INPUT, HELPERS>(raw, 2 * ROW_CHUNK, input, member);
 #pragma unroll 1
         for (int c = 0; c < 2; c++) {
             const int first = c * ROW_CHUNK;
@@ -194,22 +41,22 @@ DEVICE void rows_forward(const LayerArguments &args) {
         float w[EACH][INPUT];
 #pragma unroll
         for (int i = 0; i < EACH; i++) {
-            const int row = min(member + i * HELPERS, PRODUCTS - 1);
+            const int row = min(of_w + i * HELPERS, PRODUCTS - 1);
 #pragma unroll
             for (int k = 0; k < INPUT; k++) w[i][k] = k < input ? weights[places.w + k * PRODUCTS + row] : 0.0f;
         }
+        wait_for_copies<1>();
+        whole_barrier<CHAIN + HELPERS>();
         for (int first = 0; first < length; first += ROW_CHUNK) {
             const int which = first / ROW_CHUNK & 1;
-            wait_for_copies<1>();
-            named_barrier(2, HELPERS);
-            const float *rows = raw + which * ROW_CHUNK * INPUT;
-            float *to = products + which * ROW_CHUNK * PRODUCTS;
-            float sums[ROW_CHUNK][EACH] = {};
+            const float *rows = raw + (which * ROW_CHUNK + share * STEPS) * INPUT;
+            float *to = products + (which * ROW_CHUNK + share * STEPS) * PRODUCTS;
+            float sums[STEPS][EACH] = {};
 #pragma unroll
             for (int k = 0; k < INPUT; k += 4) {
                 if (k < input) {
 #pragma unroll
-                    for (int s = 0; s < ROW_CHUNK; s++) {
+                    for (int s = 0; s < STEPS; s++) {
                         float4 v = four_at(rows + s * INPUT + k);
 #pragma unroll
                         for (int i = 0; i < EACH; i++) {
@@ -223,16 +70,17 @@ DEVICE void rows_forward(const LayerArguments &args) {
             }
 #pragma unroll
             for (int i = 0; i < EACH; i++) {
-                const int row = member + i * HELPERS;
-                if (row < PRODUCTS) {
+                const int row = of_w + i * HELPERS;
+                if (row < PRODUCTS && share < SHARE) {
 #pragma unroll
-                    for (int s = 0; s < ROW_CHUNK; s++) to[s * PRODUCTS + row] = sums[s][i];
+                    for (int s = 0; s < STEPS; s++) to[s * PRODUCTS + row] = sums[s][i];
                 }
             }
-            named_barrier(2, HELPERS);
+            // The next chunk is there, and this one is no longer read.
+            wait_for_copies<0>();
+            whole_barrier<CHAIN + HELPERS>();
             const int next = first + 2 * ROW_CHUNK;
             copy.run(x + size_t(next) * input, min(length - next, ROW_CHUNK), raw + which * ROW_CHUNK * INPUT);
-            block_barrier();
         }
         wait_for_copies<0>();
         return;
@@ -256,6 +104,7 @@ DEVICE void rows_forward(const LayerArguments &args) {
     UnitParameters p = unit_parameters<Cell>(args, weights, unit);
     p.gate = kept_curve(args.gate);
     p.update = kept_curve(args.update);
+    if (IS_SMOOTH) p = smooth(p);
     Memory state = {initial_state(args, network, sequence, unit), 0.0f};
     if (is_writer) h[unit] = state.h;
     // Bytes from the place that is read to the place that is written, and from one step's products to the next step's.
@@ -298,16 +147,25 @@ DEVICE void rows_forward(const LayerArguments &args) {
         saved_to += (Cell::SAVED + 1) * HIDDEN;                                                                        \
         h_to += HIDDEN;                                                                                                \
     }
+    whole_barrier<CHAIN + HELPERS>();
     for (int chunk = 0; chunk < length; chunk += ROW_CHUNK) {
-        block_barrier();
+        whole_barrier<CHAIN + HELPERS>();
         Place products_now = products_from + (chunk / ROW_CHUNK & 1) * (ROW_CHUNK * NEXT);
         const int steps = min(length - chunk, ROW_CHUNK);
-        for (int s = 0; s < steps; s += 2) {
-            if (s > 0) chain_barrier<CHAIN>();
-            ROW_STEP(false)
-            if (s + 1 < steps) {
-                chain_barrier<CHAIN>();
-                ROW_STEP(true)
+        if (steps == ROW_CHUNK) {
+#pragma unroll
+            for (int s = 0; s < ROW_CHUNK; s++) {
+                if (s > 0) chain_barrier<CHAIN>();
+                ROW_STEP(s % 2)
+            }
+        } else {
+            for (int s = 0; s < steps; s += 2) {
+                if (s > 0) chain_barrier<CHAIN>();
+                ROW_STEP(false)
+                if (s + 1 < steps) {
+                    chain_barrier<CHAIN>();
+                    ROW_STEP(true)
+                }
             }
         }
     }
@@ -315,10 +173,16 @@ DEVICE void rows_forward(const LayerArguments &args) {
     if (is_writer) args.h[(start + length - 1) * HIDDEN + unit] = state.h;
 }
 
+template <class Cell, int HIDDEN, int ROWS, int GROUP, int INPUT, int HELPERS>
+DEVICE void rows_forward(const LayerArguments &args) {
+    if (args.gate.is_smooth && args.update.is_smooth) rows_forward_as<Cell, HIDDEN, ROWS, GROUP, INPUT, HELPERS, true>(args);
+    else rows_forward_as<Cell, HIDDEN, ROWS, GROUP, INPUT, HELPERS, false>(args);
+}
+
 // Backward, with the gradients of all parameters of the layer; a part is a sequence. Grid as forward; CHAIN + HELPERS
 // threads. Writes the gradient by `pre` where there is room for it. The last U_IN_MEMORY blocks of U are in block memory
 // instead of registers. Block memory in numbers: 2 · ROW_CHUNK · (INPUT + (FACTORS + 2 + PRE) · HIDDEN) +
-// U_IN_MEMORY · ROWS · COLUMNS · CHAIN and a number for each of 32 warps, where FACTORS are the numbers of Cell::Factors.
+// U_IN_MEMORY · ROWS · COLUMNS · CHAIN and SCALARS for each of 32 warps, where FACTORS are the numbers of Cell::Factors.
 template <class Cell, int HIDDEN, int ROWS, int GROUP, int INPUT, int HELPERS, int U_IN_MEMORY>
 DEVICE void rows_backward(const LayerArguments &args) {
     using Threads = RowThreads<HIDDEN, ROWS, GROUP>;
@@ -345,6 +209,8 @@ DEVICE void rows_backward(const LayerArguments &args) {
 
     if (thread_number() >= CHAIN) {
         constexpr int ROWS_OF_W = Cell::W_BLOCKS * HIDDEN, EACH = (ROWS_OF_W + HELPERS - 1) / HELPERS;
+        // Where there are more helpers than rows of W, several share a row: each has every SHARE-th four of its columns.
+        constexpr int SHARE = HELPERS >= 4 * ROWS_OF_W ? 4 : HELPERS >= 2 * ROWS_OF_W ? 2 : 1;
         // A helper computes the factors of a unit, or of several, in every PER-th step of a chunk.
         constexpr int PER = HELPERS >= 4 * HIDDEN ? 4 : HELPERS >= 2 * HIDDEN ? 2 : 1;
         constexpr int TURNS = ROW_CHUNK / PER, BATCH = Cell::SAVED > 2 && TURNS > 4 ? 4 : TURNS;
@@ -353,9 +219,12 @@ DEVICE void rows_backward(const LayerArguments &args) {
         const int member = thread_number() - CHAIN, input = places.input;
         const float *x = args.x + start * input, *saved = args.saved + start * KEPT;
         const auto copy = ChunkCopy<INPUT, HELPERS>::begin(input, member);
-#pragma unroll 1
-        for (int j = member; j < 2 * ROW_CHUNK * INPUT; j += HELPERS) raw[j] = 0.0f;
-        float d_w[EACH][INPUT] = {};
+        // What is not copied: beyond the input, and after the end of the sequence.
+        clear_columns<INPUT, HELPERS>(raw, 2 * ROW_CHUNK, input, member);
+        const int end = (last_chunk / ROW_CHUNK & 1) * ROW_CHUNK + length - last_chunk;
+        clear_columns<INPUT, HELPERS>(raw + end * INPUT, last_chunk + ROW_CHUNK - length, 0, member);
+        float d_w[EACH][INPUT / SHARE] = {};
+        const int of_w = SHARE > 1 ? member % ROWS_OF_W : member, share = SHARE > 1 ? member / ROWS_OF_W : 0;
         UnitParameters p[UNITS];
         float all[UNITS];
 #pragma unroll
@@ -364,7 +233,22 @@ DEVICE void rows_backward(const LayerArguments &args) {
             p[i] = unit_parameters<Cell>(args, weights, min(unit, HIDDEN - 1));
             all[i] = args.d_all && unit < HIDDEN ? args.d_all[row_of_states + unit] : 0.0f;
         }
-        named_barrier(2, HELPERS);
+        constexpr bool IS_AHEAD = BATCH == TURNS && UNITS * TURNS * (Cell::SAVED + 1) <= 16;
+        float values[UNITS][BATCH][Cell::SAVED + 1];
+#define READ_ROW_VALUES(chunk, batch)                                                                              \
+    {                                                                                                              \
+        const int last = min(length - (chunk), ROW_CHUNK) - 1;                                                     \
+        _Pragma("unroll") for (int i = 0; i < UNITS; i++) {                                                        \
+            const int unit = min(member % HIDDEN + i * HELPERS, HIDDEN - 1), first = member / HIDDEN;              \
+            _Pragma("unroll") for (int turn = 0; turn < BATCH; turn++) {                                           \
+                const int step = (chunk) + min(((batch) + turn) * PER + first, last);                              \
+                _Pragma("unroll") for (int b = 0; b <= Cell::SAVED; b++) {                                         \
+                    values[i][turn][b] = saved[size_t(step) * KEPT + b * HIDDEN + unit];                           \
+                }                                                                                                  \
+            }                                                                                                      \
+        }                                                                                                          \
+    }
+        if (IS_AHEAD) READ_ROW_VALUES(last_chunk, 0)
         // The chain is a chunk behind, and the gradient of W another one.
         for (int chunk = last_chunk; chunk >= -2 * ROW_CHUNK; chunk -= ROW_CHUNK) {
             const int which = chunk / ROW_CHUNK & 1, steps = min(length - chunk, ROW_CHUNK);
@@ -377,15 +261,16 @@ DEVICE void rows_backward(const LayerArguments &args) {
                     float d[4][EACH];
 #pragma unroll
                     for (int i = 0; i < 4 * EACH; i++) {
-                        const int row = member + i / 4 * HELPERS, step = s + i % 4;
+                        const int row = of_w + i / 4 * HELPERS, step = s + i % 4;
                         d[i % 4][i / 4] = row < ROWS_OF_W && step < done_steps ? d_from[step * D_PRE + row] : 0.0f;
                     }
 #pragma unroll
-                    for (int k = 0; k < INPUT; k += 4) {
-                        if (k < input) {
+                    for (int k = 0; k < INPUT / SHARE; k += 4) {
+                        const int column = k * SHARE + 4 * share;
+                        if (column < input) {
 #pragma unroll
                             for (int j = 0; j < 4; j++) {
-                                float4 v = four_at(rows + (s + j) * INPUT + k);
+                                float4 v = four_at(rows + (s + j) * INPUT + column);
 #pragma unroll
                                 for (int i = 0; i < EACH; i++) {
                                     d_w[i][k] += d[j][i] * v.x;
@@ -403,52 +288,49 @@ DEVICE void rows_backward(const LayerArguments &args) {
                     for (int j = member; j < done_steps * D_PRE; j += HELPERS) to[j] = d_from[j];
                 }
             }
-            named_barrier(2, HELPERS);
             if (chunk >= 0) {
-                copy.run(x + size_t(chunk) * input, steps, raw + which * ROW_CHUNK * INPUT);
+                // All that is read from memory first, so that the reads wait together; where registers suffice, a chunk
+                // ahead.
 #pragma unroll
-                for (int i = 0; i < UNITS; i++) {
-                    const int unit = member % HIDDEN + i * HELPERS, first = member / HIDDEN;
-                    if (unit < HIDDEN && first < PER) {
-                        // All that is read from memory first, so that the reads wait together.
+                for (int batch = 0; batch < TURNS; batch += BATCH) {
+                    if (!IS_AHEAD) READ_ROW_VALUES(chunk, batch)
 #pragma unroll
-                        for (int batch = 0; batch < TURNS; batch += BATCH) {
-                            float values[BATCH][Cell::SAVED + 1], outside[BATCH];
+                    for (int i = 0; i < UNITS; i++) {
+                        const int unit = member % HIDDEN + i * HELPERS, first = member / HIDDEN;
+                        if (unit < HIDDEN && first < PER) {
+                            float outside[BATCH];
 #pragma unroll
                             for (int turn = 0; turn < BATCH; turn++) {
-                                const int step = chunk + min((batch + turn) * PER + first, steps - 1);
-#pragma unroll
-                                for (int b = 0; b <= Cell::SAVED; b++) {
-                                    values[turn][b] = saved[size_t(step) * KEPT + b * HIDDEN + unit];
-                                }
                                 outside[turn] = all[i];
-                            }
-                            if (args.d_each) {
-#pragma unroll
-                                for (int turn = 0; turn < BATCH; turn++) {
+                                if (args.d_each) {
                                     const int step = chunk + min((batch + turn) * PER + first, steps - 1);
                                     outside[turn] += args.d_each[(start + step) * HIDDEN + unit];
                                 }
                             }
                             float *to = prepared + (which * ROW_CHUNK + batch * PER + first) * PREPARED + unit;
                             if (is_smooth) {
-                                write_factors<Cell, HIDDEN, BATCH>(smooth(p[i]), values, outside, to, PER * PREPARED);
+                                write_factors<Cell, HIDDEN, BATCH>(smooth(p[i]), values[i], outside, to, PER * PREPARED);
                             } else {
-                                write_factors<Cell, HIDDEN, BATCH>(p[i], values, outside, to, PER * PREPARED);
+                                write_factors<Cell, HIDDEN, BATCH>(p[i], values[i], outside, to, PER * PREPARED);
                             }
                         }
                     }
                 }
+                if (IS_AHEAD && chunk > 0) READ_ROW_VALUES(chunk - ROW_CHUNK, 0)
             }
+            // What was copied in the turn before is there, and what was there before it is no longer read.
             wait_for_copies<0>();
-            block_barrier();
+            whole_barrier<CHAIN + HELPERS>();
+            if (chunk >= 0) copy.run(x + size_t(chunk) * input, steps, raw + which * ROW_CHUNK * INPUT);
         }
+#undef READ_ROW_VALUES
 #pragma unroll
         for (int i = 0; i < EACH; i++) {
-            const int row = member + i * HELPERS;
+            const int row = of_w + i * HELPERS;
 #pragma unroll
-            for (int k = 0; k < INPUT; k++) {
-                if (row < ROWS_OF_W && k < input) part[k * ROWS_OF_W + row] = d_w[i][k];
+            for (int k = 0; k < INPUT / SHARE; k++) {
+                const int column = k / 4 * 4 * SHARE + 4 * share + k % 4;
+                if (row < ROWS_OF_W && share < SHARE && column < input) part[column * ROWS_OF_W + row] = d_w[i][k];
             }
         }
     } else {
@@ -490,7 +372,7 @@ DEVICE void rows_backward(const LayerArguments &args) {
         float4 v[COLUMNS / 4] = {};
 
         for (int chunk = last_chunk; chunk >= 0; chunk -= ROW_CHUNK) {
-            block_barrier();
+            whole_barrier<CHAIN + HELPERS>();
             const int which = chunk / ROW_CHUNK & 1, steps = min(length - chunk, ROW_CHUNK);
             int of_prepared = (which * ROW_CHUNK + steps - 1) * PREPARED * 4, of_d = (which * ROW_CHUNK + steps - 1) * D_PRE * 4;
 #pragma unroll
@@ -547,8 +429,8 @@ DEVICE void rows_backward(const LayerArguments &args) {
         }
         if (Cell::U_BLOCKS == 1) add_outer<ROWS, COLUMNS>(d_u[0], old, v);
         // The helpers still add what the last chunks give.
-        block_barrier();
-        block_barrier();
+        whole_barrier<CHAIN + HELPERS>();
+        whole_barrier<CHAIN + HELPERS>();
 #pragma unroll
         for (int r = 0; r < ROWS; r++) {
             float *u_part = part + places.u - places.w + size_t(first + r) * Cell::U_BLOCKS * HIDDEN;
@@ -564,25 +446,25 @@ DEVICE void rows_backward(const LayerArguments &args) {
             part[places.vectors - places.w + v * HIDDEN + unit] = gradients.vectors[v];
         }
     }
-    for (int i = 0; i < SCALARS; i++) {
-        float sum = block_sum(is_writer ? gradients.scalars[i] : 0.0f, scratch);
-        if (thread_number() == 0) part[places.scalars - places.w + i] = sum;
-    }
+    for (int i = 0; i < SCALARS; i++) gradients.scalars[i] = is_writer ? gradients.scalars[i] : 0.0f;
+    write_scalars<CHAIN, CHAIN + HELPERS>(gradients.scalars, scratch, part + places.scalars - places.w);
 }
 
+// A block has all registers of a multiprocessor.
 #define ROW_KERNELS(name, Cell, hidden, input, rows, group, helpers, back_rows, back_group, back_helpers, in_memory) \
-    KERNEL(forward_rows_##name##_##hidden, LayerArguments, (RowThreads<hidden, rows, group>::CHAIN + helpers)) {     \
+    KERNEL_OF_BLOCKS(forward_rows_##name##_##hidden, LayerArguments,                                                 \
+                     (RowThreads<hidden, rows, group>::CHAIN + helpers), 1) {                                        \
         rows_forward<Cell, hidden, rows, group, input, helpers>(args);                                               \
     }                                                                                                                \
-    KERNEL(backward_rows_##name##_##hidden, LayerArguments,                                                          \
-           (RowThreads<hidden, back_rows, back_group>::CHAIN + back_helpers)) {                                      \
+    KERNEL_OF_BLOCKS(backward_rows_##name##_##hidden, LayerArguments,                                                \
+                     (RowThreads<hidden, back_rows, back_group>::CHAIN + back_helpers), 1) {                         \
         rows_backward<Cell, hidden, back_rows, back_group, input, back_helpers, in_memory>(args);                    \
     }
 
 #ifndef NO_ROW_TABLE
 // Width, most features; rows, group and helper threads forward; the same backward, and the blocks of U in block memory.
 ROW_KERNELS(fastgrnn, FastGrnn, 16, 32, 1, 1, 32, 1, 1, 64, 0)
-ROW_KERNELS(fastgrnn, FastGrnn, 32, 32, 1, 1, 32, 2, 2, 64, 0)
+ROW_KERNELS(fastgrnn, FastGrnn, 32, 32, 1, 1, 64, 2, 2, 64, 0)
 ROW_KERNELS(fastgrnn, FastGrnn, 48, 32, 2, 2, 64, 2, 2, 96, 0)
 ROW_KERNELS(fastgrnn, FastGrnn, 64, 32, 2, 2, 64, 4, 4, 128, 0)
 ROW_KERNELS(fastgrnn, FastGrnn, 80, 32, 2, 2, 64, 4, 4, 160, 0)

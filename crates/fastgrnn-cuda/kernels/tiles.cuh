@@ -1,217 +1,60 @@
 // A layer forward and backward through time for many sequences: a block owns TILE sequences of one network and multiplies
-// with matrix instructions. A chain warp owns 16 units and holds its rows of U, split into two 16-bit parts, in registers.
-// Other warps do what need not wait for the step before: one brings x into block memory on the way forward; on the way
-// back, as many as there are chain warps add up the gradients of W and U.
+// with matrix instructions. A chain warp owns 16 units and holds its rows of U, split into two 16-bit parts, in registers;
+// it does what has to wait for the step before, and in the time that its products take, what the next step needs. Helper
+// warps do the rest: one brings x into block memory on the way forward; on the way back, as many as there are chain warps
+// read what the way forward saved, and add up the gradients of W and U.
 //
 // With g = lane / 4 and q = lane % 4, a thread of a chain warp owns the units 16 · warp + g and + 8 of the sequences 2q and
-// 2q + 1, in all blocks of the cell, so that the rule of the cell needs no exchange. The state goes through block memory as
-// pairs of units: pair p holds the units 16 · (p / 8) + p % 8 and + 8, which one thread owns. The columns of U are ordered
-// likewise.
+// 2q + 1, in all blocks of the cell, so that the rule of the cell needs no exchange. Vectors that are multiplied lie in
+// block memory as rows of 16-bit numbers, a row for each sequence, first the high parts and then the low ones. Two
+// neighbours of a row are the units that one thread owns: place 2p is the unit 16 · (p / 8) + p % 8, and 2p + 1 the unit
+// 8 further on. The columns of U are ordered likewise.
 //
 // The way forward uses the format with more digits, the way back the one with the range of gradients.
 #pragma once
 
-#include "matrix.cuh"
-#include "rows.cuh"
-
-// Values that a thread owns: unit g of the sequences 2q and 2q + 1, then unit g + 8 of both.
-#define OWN 4
-// Time steps of the rings in block memory, forward and backward.
-#define FEED_RING 8
-#define TILE_RING 4
-// Steps of x in block memory on the way forward.
-#define X_RING 4
-
-// Sizes of a tile in numbers, and its threads.
-template <class Cell, int HIDDEN, int INPUT>
-struct TileShape {
-    static constexpr int CHAIN = 2 * HIDDEN, FORWARD = CHAIN + LANES, BACKWARD = 2 * CHAIN;
-    // What the way back reads of a step: SAVED + 1 values of each chain thread, four at a time.
-    static constexpr int KEPT = (Cell::SAVED + 1) * CHAIN * OWN;
-    static constexpr int STATES = HIDDEN / 2 * TILE * 2, INPUTS = INPUT / 2 * TILE * 2;
-};
-
-// The unit at the place `place` of the order of pairs.
-DEVICE int unit_at(int place) { return place / 16 * 16 + place % 16 / 2 + place % 2 * 8; }
-
-// Rows of a matrix times columns in the order of pairs, as fragments.
-template <int TILES>
-struct SplitRows {
-    uint32_t high[TILES][4], low[TILES][4];
-};
-
-// What a thread reads of the vectors of a tile, [pair of places][sequence]: fragments of TILES · 16 columns. `own` is the
-// place of the pair q of sequence g.
-template <int TILES>
-struct SplitVectors {
-    uint2 first[TILES], second[TILES];
-
-    DEVICE SplitVectors read(Place own) {
-        SplitVectors vectors;
-#pragma unroll
-        for (int k = 0; k < TILES; k++) {
-            vectors.first[k] = read_pair_at(own + 8 * k * TILE * 8);
-            vectors.second[k] = read_pair_at(own + (8 * k + 4) * TILE * 8);
-        }
-        return vectors;
-    }
-};
-
-// Adds rows times a vector of each sequence, in SUMS sums, 1 or 3: the products of columns from 16 · FIRST on.
-template <Format FORMAT, int FIRST, int SUMS, int ALL, int TILES>
-DEVICE void add_split_product(float (&sums)[SUMS][OWN], const SplitRows<ALL> &rows, const SplitVectors<TILES> &vectors) {
-#pragma unroll
-    for (int k = 0; k < TILES; k++) {
-        multiply_16<FORMAT>(sums[0], rows.high[FIRST + k], vectors.first[k].x, vectors.second[k].x);
-        multiply_16<FORMAT>(sums[1 % SUMS], rows.high[FIRST + k], vectors.first[k].y, vectors.second[k].y);
-        multiply_16<FORMAT>(sums[2 % SUMS], rows.low[FIRST + k], vectors.first[k].x, vectors.second[k].x);
-    }
-}
-
-// The sum of the sums.
-template <int SUMS>
-DEVICE float total_of(const float (&sums)[SUMS][OWN], int i) {
-    if constexpr (SUMS == 3) return sums[0][i] + (sums[1][i] + sums[2][i]);
-    else return sums[0][i];
-}
-
-// The most steps of the sequences of a tile.
-DEVICE int most_steps(const int *lengths) {
-    int most = 0;
-    for (int s = 0; s < TILE; s++) most = max(most, lengths[s]);
-    return most;
-}
-
-// Brings x into block memory, for the threads of some warps with the numbers 0 to THREADS - 1. A thread copies the two
-// numbers of each of its pairs some steps ahead and splits them when they have arrived. Pairs are of two features of a
-// sequence, [pair][sequence], or of two sequences, [feature][pair].
-template <int INPUT, int THREADS, bool OF_FEATURES>
-struct InputFeed {
-    static constexpr int ITEMS = INPUT / 2 * TILE, EACH = (ITEMS + THREADS - 1) / THREADS;
-    static constexpr int RING = FEED_RING * EACH * 2 * THREADS;
-    float *ring;
-    const float *x;
-    int input;
-    // Where the numbers lie in the first step, and how many steps there are; none beyond the input.
-    int places[EACH][2], steps[EACH][2];
-
-    DEVICE InputFeed begin(const LayerArguments &args, int network, int first, const int *lengths, float *ring, int thread) {
-        InputFeed feed;
-        feed.ring = ring + thread;
-        feed.input = args.places.input;
-        feed.x = args.x + first_step(args, network, first) * feed.input;
-#pragma unroll
-        for (int i = 0; i < EACH; i++) {
-            const int item = thread + i * THREADS;
-#pragma unroll
-            for (int which = 0; which < 2; which++) {
-                const int feature = OF_FEATURES ? item / TILE * 2 + which : item % INPUT;
-                const int sequence = (OF_FEATURES ? item % TILE : item / INPUT * 2 + which) % TILE;
-                feed.places[i][which] = sequence * args.steps * feed.input + feature;
-                feed.steps[i][which] = item < ITEMS && feature < feed.input ? lengths[sequence] : 0;
-            }
-        }
-        return feed;
-    }
-
-    // The slot of a number of a pair, for a step.
-    __device__ __forceinline__ float *slot(int step, int i, int which) const {
-        return ring + (((step & (FEED_RING - 1)) * EACH + i) * 2 + which) * THREADS;
-    }
-
-    __device__ __forceinline__ void copy(int step) const {
-        const float *from = x + step * input;
-#pragma unroll
-        for (int i = 0; i < EACH; i++) {
-#pragma unroll
-            for (int which = 0; which < 2; which++) {
-                bool is_there = unsigned(step) < unsigned(steps[i][which]);
-                copy_ahead_if(is_there, slot(step, i, which), is_there ? from + places[i][which] : x);
-            }
-        }
-        commit_copies();
-    }
-
-    template <Format FORMAT>
-    __device__ __forceinline__ void store(int step, SplitPair *to, int thread) const {
-#pragma unroll
-        for (int i = 0; i < EACH; i++) {
-            const int item = thread + i * THREADS;
-            const int place = OF_FEATURES ? item : item % INPUT * (TILE / 2) + item / INPUT;
-            if (item < ITEMS) to[place] = split<FORMAT>(*slot(step, i, 0), *slot(step, i, 1));
-        }
-    }
-};
-
-// Two pairs, each split: the order in which they lie in block memory.
-template <Format FORMAT>
-DEVICE uint4 split_pairs(float even_first, float even_second, float odd_first, float odd_second) {
-    SplitPair even = split<FORMAT>(even_first, even_second), odd = split<FORMAT>(odd_first, odd_second);
-    return make_uint4(even.high, even.low, odd.high, odd.low);
-}
-
-// The rule of the cell for the values of a thread.
-template <class Cell>
-DEVICE void tile_rule(const UnitParameters &first, const UnitParameters &second, const float (*pre)[OWN], const bool *is_on,
-                      Memory *states, float (*saved)[OWN]) {
-#pragma unroll
-    for (int i = 0; i < OWN; i++) {
-        float own_pre[Cell::PRE], of_unit[Cell::SAVED];
-        Memory next = states[i];
-#pragma unroll
-        for (int b = 0; b < Cell::PRE; b++) own_pre[b] = pre[b][i];
-        Cell::forward(i / 2 ? second : first, own_pre, next, of_unit);
-#pragma unroll
-        for (int b = 0; b < Cell::SAVED; b++) saved[b][i] = of_unit[b];
-        saved[Cell::SAVED][i] = states[i].h;
-        states[i].h = is_on[i % 2] ? next.h : states[i].h;
-        states[i].c = is_on[i % 2] ? next.c : states[i].c;
-    }
-}
-
-// The factors of the way back for the values of a thread.
-template <class Cell>
-DEVICE void tile_factors(const UnitParameters &first, const UnitParameters &second, const float (*values)[OWN],
-                         typename Cell::Factors *factors) {
-#pragma unroll
-    for (int i = 0; i < OWN; i++) {
-        float of_unit[Cell::SAVED];
-#pragma unroll
-        for (int b = 0; b < Cell::SAVED; b++) of_unit[b] = values[b][i];
-        factors[i] = Cell::factors(i / 2 ? second : first, of_unit, values[Cell::SAVED][i]);
-    }
-}
+#include "tile_parts.cuh"
 
 // Forward. Grid: tiles × networks; TileShape::FORWARD threads. INPUT is a multiple of 16 and at least the features. Block
-// memory: 8 bytes for each of HIDDEN · TILE and X_RING / 2 · INPUT · TILE, a number for each sequence and the ring of the
-// feed.
-template <class Cell, int HIDDEN, int INPUT>
-DEVICE void tiles_forward(const LayerArguments &args) {
+// memory: two SplitTile of HIDDEN and X_RING of INPUT, a number for each sequence and the ring of the feed. IS_SMOOTH and
+// IS_PLAIN say at compile time what would cost branches in each step: whether the curves are smooth, and whether the states
+// of all steps are not wanted.
+template <class Cell, int HIDDEN, int INPUT, bool IS_SMOOTH, bool IS_PLAIN>
+DEVICE void tiles_forward_as(const LayerArguments &args) {
     using Shape = TileShape<Cell, HIDDEN, INPUT>;
+    using HTile = SplitTile<HIDDEN>;
+    using XTile = SplitTile<INPUT>;
     constexpr int U_TILES = HIDDEN / 16, X_TILES = INPUT / 16, SUMS = Cell::PRE == 1 ? 3 : 1;
     constexpr Format FORMAT = Format::Half;
     const LayerPlaces &places = args.places;
     const int network = blockIdx.y, first = blockIdx.x * TILE;
     const int warp = thread_number() / LANES, lane = thread_number() % LANES, g = lane / 4, q = lane % 4;
     const float *weights = args.weights + size_t(network) * args.weight_stride;
-    SplitPair *h = static_cast<SplitPair *>(block_memory()), *x = h + HIDDEN * TILE;
-    int *lengths = reinterpret_cast<int *>(x + X_RING / 2 * INPUT * TILE);
+    unsigned char *memory = static_cast<unsigned char *>(block_memory());
+    const Place h = place_of(memory), x = h + 2 * HTile::SIZE;
+    int *lengths = reinterpret_cast<int *>(memory + 2 * HTile::SIZE + X_RING * XTile::SIZE);
     if (thread_number() < TILE) lengths[thread_number()] = length_of(args, network, first + thread_number());
     block_barrier();
-    const int steps = most_steps(lengths);
+    // Two at a time.
+    const int steps = most_steps(lengths), rounded_steps = round_up(steps, 2);
 
     if (thread_number() >= Shape::CHAIN) {
-        float *feed_ring = reinterpret_cast<float *>(lengths + TILE);
-        const auto feed = InputFeed<INPUT, LANES, true>::begin(args, network, first, lengths, feed_ring, lane);
-        for (int t = 0; t < FEED_RING - 1; t++) feed.copy(t);
+        // It stores the steps up to t + 3 before the chain begins step t + 1.
+        const Place feed_ring = place_of(lengths + TILE);
+        auto feed = InputFeed<INPUT, LANES, FEED_RING>::begin(args, network, first, lengths, feed_ring, lane, 0, 1);
+        for (int t = 0; t < FEED_RING - 1; t++) {
+            feed.copy();
+            commit_copies();
+        }
         wait_for_copies<FEED_RING - 4>();
-        for (int t = 0; t < 3; t++) feed.template store<FORMAT>(t, x + t * (INPUT / 2 * TILE), lane);
-        named_barrier(1, Shape::FORWARD);
-        for (int t = 0; t < steps; t++) {
-            feed.copy(t + FEED_RING - 1);
+        for (int t = 0; t < 3; t++) feed.template store<FORMAT>(feed.read(t), x + t * XTile::SIZE);
+        meeting_barrier(1, Shape::FORWARD);
+        for (int t = 0; t < rounded_steps; t++) {
+            feed.copy();
+            commit_copies();
             wait_for_copies<FEED_RING - 4>();
-            feed.template store<FORMAT>(t + 3, x + ((t + 3) & (X_RING - 1)) * (INPUT / 2 * TILE), lane);
-            named_barrier(1, Shape::FORWARD);
+            feed.template store<FORMAT>(feed.read(t + 3), x + ((t + 3) & (X_RING - 1)) * XTile::SIZE);
+            meeting_barrier(1, Shape::FORWARD);
         }
         wait_for_copies<0>();
         return;
@@ -249,9 +92,12 @@ DEVICE void tiles_forward(const LayerArguments &args) {
     }
     UnitParameters p[2] = {unit_parameters<Cell>(args, weights, 16 * warp + g),
                            unit_parameters<Cell>(args, weights, 16 * warp + g + 8)};
-    p[0].gate = p[1].gate = kept_curve(args.gate);
-    p[0].update = p[1].update = kept_curve(args.update);
-    const bool is_smooth = kept_in_register(int(args.gate.is_smooth && args.update.is_smooth));
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        p[i].gate = kept_curve(args.gate);
+        p[i].update = kept_curve(args.update);
+        if (IS_SMOOTH) p[i] = smooth(p[i]);
+    }
     Memory states[OWN];
     int own_lengths[2];
     float *to_h[2];
@@ -269,55 +115,60 @@ DEVICE void tiles_forward(const LayerArguments &args) {
     const size_t tile = size_t(network) * gridDim.x + blockIdx.x;
     float *to_saved = args.saved + tile * args.steps * Shape::KEPT + thread_number() * OWN;
     const bool saves = kept_in_register(int(args.saved != nullptr));
-    const bool writes_all = kept_in_register(int(args.writes_all_states));
     const int last_step = kept_in_register(steps);
-    const Place own = place_of(h + (8 * warp + g) * TILE + 2 * q);
-    const Place h_from = place_of(h + q * TILE + g), x_from = place_of(x + q * TILE + g);
-    constexpr int OTHER = HIDDEN / 2 * TILE * 8, X_STEP = INPUT / 2 * TILE * 8;
-    write_four_at(own, split_pairs<FORMAT>(states[0].h, states[2].h, states[1].h, states[3].h));
-    named_barrier(1, Shape::FORWARD);
+    const Place own = HTile::own_pair(h, warp, g, q), h_from = HTile::squares(h, lane), x_from = XTile::squares(x, lane);
+    {
+        const float values[OWN] = {states[0].h, states[1].h, states[2].h, states[3].h};
+        HTile::template write_own<FORMAT>(own, values);
+    }
+    meeting_barrier(1, Shape::FORWARD);
 
     // The sums of a step begin with its product with x, which needs no state.
     float sums[Cell::PRE][SUMS][OWN] = {};
-    {
-        const auto of_x = SplitVectors<X_TILES>::read(x_from);
 #pragma unroll
-        for (int b = 0; b < Cell::W_BLOCKS; b++) add_split_product<FORMAT, 0>(sums[b], w[b], of_x);
-    }
-    for (int t = 0; t < last_step; t++) {
-        const auto of_h = SplitVectors<U_TILES>::read(h_from + (t & 1 ? OTHER : 0));
-        const auto of_x = SplitVectors<X_TILES>::read(x_from + ((t + 1) & (X_RING - 1)) * X_STEP);
+    for (int b = 0; b < Cell::W_BLOCKS; b++) add_split_product<FORMAT>(sums[b], w[b], x_from);
+    // Two steps of the ring of x from the one of step t on, and back.
+    Place x_half = 0;
+    for (int t0 = 0; t0 < last_step; t0 += 2) {
 #pragma unroll
-        for (int b = 0; b < Cell::U_BLOCKS; b++) add_split_product<FORMAT, 0>(sums[Cell::u_place(b)], u[b], of_h);
-        float pre[Cell::PRE][OWN], saved[Cell::SAVED + 1][OWN];
+        for (int odd = 0; odd < 2; odd++) {
+            const int t = t0 + odd;
 #pragma unroll
-        for (int b = 0; b < Cell::PRE; b++) {
-#pragma unroll
-            for (int i = 0; i < OWN; i++) {
-                pre[b][i] = total_of(sums[b], i);
-#pragma unroll
-                for (int k = 0; k < SUMS; k++) sums[b][k][i] = 0.0f;
+            for (int b = 0; b < Cell::U_BLOCKS; b++) {
+                add_split_product<FORMAT>(sums[Cell::u_place(b)], u[b], h_from + odd * HTile::SIZE);
             }
-        }
+            float pre[Cell::PRE][OWN], saved[Cell::SAVED + 1][OWN];
 #pragma unroll
-        for (int b = 0; b < Cell::W_BLOCKS; b++) add_split_product<FORMAT, 0>(sums[b], w[b], of_x);
-        const bool is_on[2] = {t < own_lengths[0], t < own_lengths[1]};
-        if (is_smooth) tile_rule<Cell>(smooth(p[0]), smooth(p[1]), pre, is_on, states, saved);
-        else tile_rule<Cell>(p[0], p[1], pre, is_on, states, saved);
-        write_four_at(own + (t & 1 ? 0 : OTHER), split_pairs<FORMAT>(states[0].h, states[2].h, states[1].h, states[3].h));
+            for (int b = 0; b < Cell::PRE; b++) {
 #pragma unroll
-        for (int b = 0; b <= Cell::SAVED; b++) {
-            float4 values = make_float4(saved[b][0], saved[b][1], saved[b][2], saved[b][3]);
-            if (saves) *reinterpret_cast<float4 *>(to_saved + b * Shape::CHAIN * OWN) = values;
-        }
-        to_saved += Shape::KEPT;
-        if (writes_all) {
+                for (int i = 0; i < OWN; i++) {
+                    pre[b][i] = total_of(sums[b], i);
 #pragma unroll
-            for (int i = 0; i < OWN; i++) {
-                if (is_on[i % 2]) to_h[i % 2][size_t(t) * HIDDEN + i / 2 * 8] = states[i].h;
+                    for (int k = 0; k < SUMS; k++) sums[b][k][i] = 0.0f;
+                }
             }
+            const Place next_x = odd ? x_from + 2 * XTile::SIZE - x_half : x_from + XTile::SIZE + x_half;
+#pragma unroll
+            for (int b = 0; b < Cell::W_BLOCKS; b++) add_split_product<FORMAT>(sums[b], w[b], next_x);
+            const bool is_on[2] = {t < own_lengths[0], t < own_lengths[1]};
+            tile_rule<Cell>(p[0], p[1], pre, is_on, states, saved);
+            const float values[OWN] = {states[0].h, states[1].h, states[2].h, states[3].h};
+            HTile::template write_own<FORMAT>(own + (1 - odd) * HTile::SIZE, values);
+#pragma unroll
+            for (int b = 0; b <= Cell::SAVED; b++) {
+                float4 values = make_float4(saved[b][0], saved[b][1], saved[b][2], saved[b][3]);
+                if (saves && t < last_step) *reinterpret_cast<float4 *>(to_saved + b * Shape::OF_CHAIN) = values;
+            }
+            to_saved += Shape::KEPT;
+            if (!IS_PLAIN && args.writes_all_states) {
+#pragma unroll
+                for (int i = 0; i < OWN; i++) {
+                    if (is_on[i % 2]) to_h[i % 2][size_t(t) * HIDDEN + i / 2 * 8] = states[i].h;
+                }
+            }
+            meeting_barrier(1, Shape::FORWARD);
         }
-        named_barrier(1, Shape::FORWARD);
+        x_half ^= 2 * XTile::SIZE;
     }
 #pragma unroll
     for (int i = 0; i < OWN; i++) {
@@ -326,18 +177,39 @@ DEVICE void tiles_forward(const LayerArguments &args) {
     }
 }
 
+template <class Cell, int HIDDEN, int INPUT>
+DEVICE void tiles_forward(const LayerArguments &args) {
+    const bool is_smooth = args.gate.is_smooth && args.update.is_smooth, is_plain = !args.writes_all_states;
+    if (is_smooth && is_plain) tiles_forward_as<Cell, HIDDEN, INPUT, true, true>(args);
+    else if (is_smooth && Cell::PRE == 1) tiles_forward_as<Cell, HIDDEN, INPUT, true, false>(args);
+    else tiles_forward_as<Cell, HIDDEN, INPUT, false, false>(args);
+}
+
+// Exchanges the vectors of a unit for those of another one. The sums of scalars are of both.
+DEVICE void exchange_vectors(UnitGradients &gradients, float *vectors) {
+#pragma unroll
+    for (int v = 0; v < MAX_VECTORS; v++) {
+        const float other = vectors[v];
+        vectors[v] = gradients.vectors[v];
+        gradients.vectors[v] = other;
+    }
+}
+
 // Backward, with the gradients of all parameters of the layer; a part is a tile. Grid: as forward; TileShape::BACKWARD
-// threads. Writes the gradient by `pre` where there is room for it. Block memory in bytes: for two steps, 4 · TILE times
-// (U_BLOCKS + PRE + 1) · HIDDEN + INPUT; TILE_RING · 4 · (KEPT + CHAIN · OWN); the ring of the feed; a number for each
-// sequence and each warp. IS_SMALL leaves out what takes registers to make a step shorter, for blocks that share a
-// multiprocessor.
-template <class Cell, int HIDDEN, int INPUT, bool IS_SMALL>
-DEVICE void tiles_backward(const LayerArguments &args) {
+// threads. Writes the gradient by `pre` where there is room for it. Block memory: TILE_RING · KEPT numbers; two SplitTile
+// of PRE · HIDDEN, two of HIDDEN and two of INPUT; a number for each sequence and SCALARS for each of 32 warps; the ring of
+// the feed; and TILE_RING · OF_CHAIN numbers if there are gradients by each state. IS_SMOOTH and IS_PLAIN say at compile time
+// what would cost branches in each step: whether the curves are smooth, and whether gradients come from the last states
+// alone and those by `pre` are not wanted.
+template <class Cell, int HIDDEN, int INPUT, bool IS_SMOOTH, bool IS_PLAIN>
+DEVICE void tiles_backward_as(const LayerArguments &args) {
     using Shape = TileShape<Cell, HIDDEN, INPUT>;
-    constexpr int U_TILES = HIDDEN / 16, ROWS = Cell::U_BLOCKS * HIDDEN, CHAIN = Shape::CHAIN, KEPT = Shape::KEPT;
-    constexpr int UNITS_SIZE = Cell::U_BLOCKS * HIDDEN / 2 * TILE, PAIRS_SIZE = Cell::PRE * HIDDEN * TILE / 2;
-    constexpr int H_SIZE = HIDDEN * TILE / 2, X_SIZE = INPUT * TILE / 2;
-    constexpr int EARLY = (U_TILES + 1) / 2;
+    using HTile = SplitTile<HIDDEN>;
+    using XTile = SplitTile<INPUT>;
+    using DTile = SplitTile<Cell::PRE * HIDDEN>;
+    using Feed = InputFeed<INPUT, Shape::CHAIN, TILE_RING>;
+    // Cells with several blocks have no registers to spare.
+    constexpr int U_TILES = HIDDEN / 16, CHAIN = Shape::CHAIN, UNROLLED = Cell::PRE == 1 ? 2 : 1;
     constexpr Format FORMAT = Format::Brain;
     const LayerPlaces &places = args.places;
     const int network = blockIdx.y, first = blockIdx.x * TILE;
@@ -345,18 +217,18 @@ DEVICE void tiles_backward(const LayerArguments &args) {
     const int member = is_chain ? thread_number() : thread_number() - CHAIN;
     const int warp = member / LANES, lane = member % LANES, g = lane / 4, q = lane % 4;
     const float *weights = args.weights + size_t(network) * args.weight_stride;
-    float *kept = static_cast<float *>(block_memory()), *outer = kept + TILE_RING * KEPT;
-    // The gradient by `pre` as pairs of units, [block of U][pair][sequence], and as pairs of sequences, [block][unit][pair].
-    SplitPair *d_units = reinterpret_cast<SplitPair *>(outer + TILE_RING * CHAIN * OWN);
-    SplitPair *d_pairs = d_units + 2 * UNITS_SIZE, *h_pairs = d_pairs + 2 * PAIRS_SIZE, *x_pairs = h_pairs + 2 * H_SIZE;
-    int *lengths = reinterpret_cast<int *>(x_pairs + 2 * X_SIZE);
-    float *scratch = reinterpret_cast<float *>(lengths + TILE);
-    float *feed_ring = scratch + LANES;
+    float *kept = static_cast<float *>(block_memory()), *split_tiles = kept + TILE_RING * Shape::KEPT;
+    const Place d_tiles = place_of(split_tiles), h_tiles = d_tiles + 2 * DTile::SIZE, x_tiles = h_tiles + 2 * HTile::SIZE;
+    int *lengths = reinterpret_cast<int *>(split_tiles) + (2 * DTile::SIZE + 2 * HTile::SIZE + 2 * XTile::SIZE) / 4;
+    float *scratch = reinterpret_cast<float *>(lengths + TILE), *feed_ring = scratch + SCALARS * LANES;
+    float *outer = feed_ring + TILE_RING * Feed::SLOT / 4;
     float *part = args.parts + (size_t(network) * args.part_count + blockIdx.x) * args.part_length;
     if (thread_number() < TILE) lengths[thread_number()] = length_of(args, network, first + thread_number());
     block_barrier();
-    const int steps = most_steps(lengths);
-    UnitGradients gradients[2];
+    // Two at a time: where their number is odd, there is one after the end, whose gradients are 0.
+    const int steps = round_up(most_steps(lengths), 2), own_lengths[2] = {lengths[2 * q], lengths[2 * q + 1]};
+    UnitGradients gradients;
+    float second_vectors[MAX_VECTORS] = {};
 
     if (is_chain) {
         // Rows are the own units as columns of U; columns are the rows of a block of U.
@@ -376,223 +248,169 @@ DEVICE void tiles_backward(const LayerArguments &args) {
                 }
             }
         }
-        const UnitParameters p[2] = {unit_parameters<Cell>(args, weights, 16 * warp + g),
-                                     unit_parameters<Cell>(args, weights, 16 * warp + g + 8)};
-        const bool is_smooth = kept_in_register(int(args.gate.is_smooth && args.update.is_smooth));
-        int own_lengths[2];
-        float all[OWN];
-        Memory d[OWN];
+        UnitParameters p[2] = {unit_parameters<Cell>(args, weights, 16 * warp + g),
+                               unit_parameters<Cell>(args, weights, 16 * warp + g + 8)};
+        if (IS_SMOOTH) p[0] = smooth(p[0]), p[1] = smooth(p[1]);
+        // The gradients by the last states wait for the last steps of their sequences. Until then all gradients are 0.
+        Memory d[OWN] = {};
+        float last[OWN];
+        // Where the gradients by the states of the own units lie.
+        const int of_states = (network * args.sequences + first + 2 * q) * HIDDEN + 16 * warp + g;
 #pragma unroll
-        for (int i = 0; i < OWN; i++) {
-            const int sequence = first + 2 * q + i % 2, unit = 16 * warp + g + i / 2 * 8;
-            own_lengths[i % 2] = lengths[2 * q + i % 2];
-            const size_t at = (size_t(network) * args.sequences + sequence) * HIDDEN + unit;
-            all[i] = args.d_all && own_lengths[i % 2] > 0 ? args.d_all[at] : 0.0f;
-            // It waits there until the last step of the sequence.
-            d[i] = {args.d_last && own_lengths[i % 2] > 0 ? args.d_last[at] : 0.0f, 0.0f};
+        for (int k = 0; k < OWN; k++) {
+            const bool is_there = args.d_last && own_lengths[k % 2] > 0;
+            last[k] = is_there ? args.d_last[of_states + k % 2 * HIDDEN + k / 2 * 8] : 0.0f;
         }
-        const size_t tile = size_t(network) * gridDim.x + blockIdx.x;
-        const float *saved = args.saved + tile * args.steps * KEPT + member * OWN;
-        const Place d_from = place_of(d_units + q * TILE + g);
+        const Place own_kept = place_of(kept + member * OWN), own_outer = place_of(outer + member * OWN);
+        const Place own_d = DTile::own_pair(d_tiles, warp, g, q), d_from = DTile::squares(d_tiles, lane);
+        float values[Cell::SAVED + 1][OWN];
         typename Cell::Factors factors[OWN];
-        const bool has_each = kept_in_register(int(args.d_each != nullptr));
-        const bool writes_d_pre = kept_in_register(int(args.d_pre != nullptr));
-        const Place kept_to = place_of(kept + member * OWN);
-#define COPY_TILE_STEP(step)                                                                                          \
-    {                                                                                                                 \
-        const bool is_there = (step) >= 0;                                                                            \
-        const float *from = saved + size_t(max(step, 0)) * KEPT;                                                      \
-        _Pragma("unroll") for (int b = 0; b <= Cell::SAVED; b++) {                                                    \
-            copy_four_ahead_if(is_there, kept_to + (((step) & (TILE_RING - 1)) * KEPT + b * CHAIN * OWN) * 4,         \
-                               from + b * CHAIN * OWN);                                                               \
-        }                                                                                                             \
-        if (has_each) {                                                                                               \
-            _Pragma("unroll") for (int i = 0; i < OWN; i++) {                                                         \
-                if (is_there && (step) < own_lengths[i % 2]) {                                                        \
-                    copy_ahead(outer + (((step) & (TILE_RING - 1)) * CHAIN + member) * OWN + i,                       \
-                               args.d_each + (first_step(args, network, first + 2 * q + i % 2) + (step)) * HIDDEN +   \
-                                   16 * warp + g + i / 2 * 8);                                                        \
-                }                                                                                                     \
-            }                                                                                                         \
-        }                                                                                                             \
-        commit_copies();                                                                                              \
-    }
-#define READ_TILE_STEP(step)                                                                                          \
-    {                                                                                                                 \
-        const int slot = (step) & (TILE_RING - 1);                                                                    \
-        float values[Cell::SAVED + 1][OWN];                                                                           \
-        _Pragma("unroll") for (int b = 0; b <= Cell::SAVED; b++) {                                                    \
-            float4 v = four_at(kept + slot * KEPT + (b * CHAIN + member) * OWN);                                      \
-            values[b][0] = v.x, values[b][1] = v.y, values[b][2] = v.z, values[b][3] = v.w;                           \
-        }                                                                                                             \
-        if (is_smooth) tile_factors<Cell>(smooth(p[0]), smooth(p[1]), values, factors);                               \
-        else tile_factors<Cell>(p[0], p[1], values, factors);                                                         \
-    }
-        for (int t = steps - 1; t > steps - TILE_RING; t--) {
-            COPY_TILE_STEP(t)
-        }
-        wait_for_copies<TILE_RING - 2>();
-        if (steps > 0 && !IS_SMALL) READ_TILE_STEP(steps - 1)
-        named_barrier(1, Shape::BACKWARD);
-        for (int t = steps - 1; t >= 0; t--) {
-            if (IS_SMALL) READ_TILE_STEP(t)
-            float d_pre[Cell::PRE][OWN], outside[OWN];
+        meeting_barrier(1, Shape::BACKWARD);
+        read_own<Cell::SAVED + 1>(own_kept, Shape::OF_CHAIN * 4, values);
+        tile_factors<Cell>(p[0], p[1], values, factors);
+        for (int i0 = 0; i0 < steps; i0 += 2) {
+#pragma unroll UNROLLED
+            for (int odd = 0; odd < 2; odd++) {
+                const int i = i0 + odd, t = steps - 1 - i;
+                if (!IS_PLAIN && args.d_each) {
+                    float of_each[1][OWN];
+                    read_own<1>(own_outer + (i & (TILE_RING - 1)) * Shape::OF_CHAIN * 4, 0, of_each);
 #pragma unroll
-            for (int i = 0; i < OWN; i++) outside[i] = all[i];
-            if (has_each) {
+                    for (int k = 0; k < OWN; k++) d[k].h += of_each[0][k];
+                }
+                if (!IS_PLAIN && args.d_all) {
 #pragma unroll
-                for (int i = 0; i < OWN; i++) outside[i] += outer[((t & (TILE_RING - 1)) * CHAIN + member) * OWN + i];
-            }
-#pragma unroll
-            for (int i = 0; i < OWN; i++) {
-                const bool is_on = t < own_lengths[i % 2];
-                Memory now = {is_on ? d[i].h + outside[i] : 0.0f, is_on ? d[i].c : 0.0f};
-                float of_pre[Cell::PRE];
-                Cell::backward(p[i / 2], factors[i], now, of_pre, gradients[i / 2]);
-                d[i] = is_on ? now : d[i];
-#pragma unroll
-                for (int b = 0; b < Cell::PRE; b++) d_pre[b][i] = is_on ? of_pre[b] : 0.0f;
-            }
-            if (writes_d_pre) {
-#pragma unroll
-                for (int i = 0; i < OWN; i++) {
-                    const size_t start = first_step(args, network, first + 2 * q + i % 2);
-                    float *to = args.d_pre + (start + t) * Cell::PRE * HIDDEN + 16 * warp + g + i / 2 * 8;
-#pragma unroll
-                    for (int b = 0; b < Cell::PRE; b++) {
-                        if (t < own_lengths[i % 2]) to[b * HIDDEN] = d_pre[b][i];
+                    for (int k = 0; k < OWN; k++) {
+                        if (t < own_lengths[k % 2]) d[k].h += args.d_all[of_states + k % 2 * HIDDEN + k / 2 * 8];
                     }
                 }
-            }
+                float d_pre[Cell::PRE][OWN];
 #pragma unroll
-            for (int b = 0; b < Cell::PRE; b++) {
-                const SplitPair even = split<FORMAT>(d_pre[b][0], d_pre[b][2]), odd = split<FORMAT>(d_pre[b][1], d_pre[b][3]);
+                for (int k = 0; k < OWN; k++) {
+                    if (k == OWN / 2) exchange_vectors(gradients, second_vectors);
+                    if (t == own_lengths[k % 2] - 1) d[k].h += last[k];
+                    float of_pre[Cell::PRE];
+                    Cell::backward(p[k / 2], factors[k], d[k], of_pre, gradients);
 #pragma unroll
-                for (int of = 0; of < Cell::U_BLOCKS; of++) {
-                    if (Cell::u_place(of) == b) {
-                        SplitPair *to = d_units + (t & 1) * UNITS_SIZE + (of * HIDDEN / 2 + 8 * warp + g) * TILE + 2 * q;
-                        *reinterpret_cast<uint4 *>(to) = make_uint4(even.high, even.low, odd.high, odd.low);
+                    for (int b = 0; b < Cell::PRE; b++) d_pre[b][k] = of_pre[b];
+                }
+                exchange_vectors(gradients, second_vectors);
+                if (!IS_PLAIN && args.d_pre) {
+#pragma unroll
+                    for (int k = 0; k < OWN; k++) {
+                        const size_t start = first_step(args, network, first + 2 * q + k % 2);
+                        float *to = args.d_pre + (start + t) * Cell::PRE * HIDDEN + 16 * warp + g + k / 2 * 8;
+#pragma unroll
+                        for (int b = 0; b < Cell::PRE; b++) {
+                            if (t < own_lengths[k % 2]) to[b * HIDDEN] = d_pre[b][k];
+                        }
                     }
                 }
-                SplitPair *to = d_pairs + (t & 1) * PAIRS_SIZE + (b * HIDDEN + 16 * warp + g) * (TILE / 2) + q;
-                to[0] = {lower_halves(even.high, odd.high), lower_halves(even.low, odd.low)};
-                to[8 * (TILE / 2)] = {upper_halves(even.high, odd.high), upper_halves(even.low, odd.low)};
-            }
-            COPY_TILE_STEP(t - TILE_RING + 1)
-            wait_for_copies<TILE_RING - 2>();
-            named_barrier(1, Shape::BACKWARD);
-            float sums[3][OWN] = {};
 #pragma unroll
-            for (int b = 0; b < Cell::U_BLOCKS; b++) {
-                const Place from = d_from + (t & 1 ? UNITS_SIZE * 8 : 0) + b * HIDDEN / 2 * TILE * 8;
-                // In two parts, so that fewer registers are needed at a time.
-                const auto early = SplitVectors<EARLY>::read(from);
-                add_split_product<FORMAT, 0>(sums, u[b], early);
-                if constexpr (U_TILES > EARLY) {
-                    const auto late = SplitVectors<U_TILES - EARLY>::read(from + 8 * EARLY * TILE * 8);
-                    add_split_product<FORMAT, EARLY>(sums, u[b], late);
+                for (int b = 0; b < Cell::PRE; b++) {
+                    DTile::template write_own<FORMAT>(own_d + odd * DTile::SIZE + b * HIDDEN * 2, d_pre[b]);
                 }
-            }
-            if (!IS_SMALL) READ_TILE_STEP(t - 1)
+                meeting_barrier(1, Shape::BACKWARD);
+                float sums[3][OWN] = {{d[0].h, d[1].h, d[2].h, d[3].h}};
 #pragma unroll
-            for (int i = 0; i < OWN; i++) d[i].h += total_of(sums, i);
+                for (int b = 0; b < Cell::U_BLOCKS; b++) {
+                    const Place from = d_from + odd * DTile::SIZE + Cell::u_place(b) * HIDDEN * 2;
+                    add_split_product<FORMAT>(sums, u[b], from);
+                }
+                // What follows does not wait for the products. After the last step it is not used.
+                read_own<Cell::SAVED + 1>(own_kept + ((i + 1) & (TILE_RING - 1)) * Shape::KEPT * 4, Shape::OF_CHAIN * 4, values);
+                tile_factors<Cell>(p[0], p[1], values, factors);
+#pragma unroll
+                for (int k = 0; k < OWN; k++) d[k].h = total_of(sums, k);
+            }
         }
-        wait_for_copies<0>();
-#undef COPY_TILE_STEP
-#undef READ_TILE_STEP
     } else {
-        const auto feed = InputFeed<INPUT, CHAIN, false>::begin(args, network, first, lengths, feed_ring, member);
-        for (int t = steps - 1; t > steps - FEED_RING; t--) feed.copy(t);
-        float d_u[Cell::U_BLOCKS][HIDDEN / 8][OWN] = {}, d_w[Cell::W_BLOCKS][INPUT / 8][OWN] = {};
-        named_barrier(1, Shape::BACKWARD);
-        for (int t = steps - 1; t >= 0; t--) {
-            SplitPair *h_now = h_pairs + (t & 1) * H_SIZE, *x_now = x_pairs + (t & 1) * X_SIZE;
-            // The state before the step, of the same units and sequences as the chain thread has.
-            float4 old = four_at(kept + (t & (TILE_RING - 1)) * KEPT + (Cell::SAVED * CHAIN + member) * OWN);
-            h_now[(16 * warp + g) * (TILE / 2) + q] = split<FORMAT>(old.x, old.y);
-            h_now[(16 * warp + g + 8) * (TILE / 2) + q] = split<FORMAT>(old.z, old.w);
-            wait_for_copies<FEED_RING - 2>();
-            feed.template store<FORMAT>(t, x_now, member);
-            feed.copy(t - FEED_RING + 1);
-            named_barrier(1, Shape::BACKWARD);
-            const SplitPair *d_now = d_pairs + (t & 1) * PAIRS_SIZE + (16 * warp + g) * (TILE / 2) + q;
+        const size_t tile = size_t(network) * gridDim.x + blockIdx.x;
+        TileCopy<Cell, HIDDEN, INPUT, IS_PLAIN> copy;
+        copy.step = steps - 1;
+        copy.steps = most_steps(lengths);
+        copy.saved = args.saved + (tile * args.steps + max(steps - 1, 0)) * Shape::KEPT + member * OWN;
 #pragma unroll
-            for (int b = 0; b < Cell::U_BLOCKS; b++) {
-                const SplitPair *of = d_now + Cell::u_place(b) * HIDDEN * (TILE / 2);
-                const SplitPair a0 = of[0], a1 = of[8 * (TILE / 2)];
-#pragma unroll
-                for (int k = 0; k < HIDDEN / 8; k++) {
-                    SplitPair v = h_now[(8 * k + g) * (TILE / 2) + q];
-                    multiply_8<FORMAT>(d_u[b][k], a0.high, a1.high, v.high);
-                    multiply_8<FORMAT>(d_u[b][k], a0.high, a1.high, v.low);
-                    multiply_8<FORMAT>(d_u[b][k], a0.low, a1.low, v.high);
-                }
-            }
-#pragma unroll
-            for (int b = 0; b < Cell::W_BLOCKS; b++) {
-                const SplitPair a0 = d_now[b * HIDDEN * (TILE / 2)], a1 = d_now[(b * HIDDEN + 8) * (TILE / 2)];
-#pragma unroll
-                for (int k = 0; k < INPUT / 8; k++) {
-                    if (8 * k < places.input) {
-                        SplitPair v = x_now[(8 * k + g) * (TILE / 2) + q];
-                        multiply_8<FORMAT>(d_w[b][k], a0.high, a1.high, v.high);
-                        multiply_8<FORMAT>(d_w[b][k], a0.high, a1.high, v.low);
-                        multiply_8<FORMAT>(d_w[b][k], a0.low, a1.low, v.high);
-                    }
-                }
+        for (int j = 0; j < 2; j++) {
+            const size_t start = first_step(args, network, first + 2 * q + j);
+            copy.each[j] = args.d_each ? args.d_each + start * HIDDEN + 16 * warp + g : nullptr;
+            copy.lengths[j] = own_lengths[j];
+        }
+        copy.kept = place_of(kept + member * OWN);
+        copy.outer = place_of(outer + member * OWN);
+        auto feed = Feed::begin(args, network, first, lengths, place_of(feed_ring), member, steps - 1, -1);
+        TileGradients<Cell, HIDDEN, INPUT> sums;
+        const Place own_h = HTile::own_pair(h_tiles, warp, g, q), d_from = DTile::squares(d_tiles, lane) + 32 * warp;
+        const Place h_from = HTile::squares(h_tiles, lane), x_from = XTile::squares(x_tiles, lane);
+
+        // Steps have numbers from the last one on. A group of copies holds x of a number and what was saved of the next
+        // one, which the chain reads before.
+        copy.run(0);
+        commit_copies();
+        for (int i = 0; i < TILE_RING - 2; i++) {
+            feed.copy();
+            copy.run(i + 1);
+            commit_copies();
+        }
+        // Prepares number i, `odd` is i % 2, for the products that follow the next barrier.
+#define PREPARE_TILE_STEP(i, odd)                                                                                            \
+    {                                                                                                                        \
+        feed.copy();                                                                                                         \
+        copy.run((i) + TILE_RING - 1);                                                                                       \
+        commit_copies();                                                                                                     \
+        wait_for_copies<TILE_RING - 2>();                                                                                    \
+        float old[1][OWN];                                                                                                   \
+        read_own<1>(copy.kept + (((i) & (TILE_RING - 1)) * Shape::KEPT + Cell::SAVED * Shape::OF_CHAIN) * 4, 0, old);        \
+        const auto x = feed.read(steps - 1 - (i));                                                                           \
+        HTile::template write_own<FORMAT>(own_h + (odd) * HTile::SIZE, old[0]);                                              \
+        feed.template store<FORMAT>(x, x_tiles + (odd) * XTile::SIZE);                                                       \
+    }
+        wait_for_copies<TILE_RING - 2>();
+        meeting_barrier(1, Shape::BACKWARD);
+        PREPARE_TILE_STEP(0, 0)
+        for (int i0 = 0; i0 < steps; i0 += 2) {
+#pragma unroll UNROLLED
+            for (int odd = 0; odd < 2; odd++) {
+                meeting_barrier(1, Shape::BACKWARD);
+                // The chain reads first.
+                PREPARE_TILE_STEP(i0 + odd + 1, 1 - odd)
+                sums.template add<FORMAT>(d_from + odd * DTile::SIZE, h_from + odd * HTile::SIZE,
+                                          x_from + odd * XTile::SIZE, places.input);
             }
         }
+#undef PREPARE_TILE_STEP
         wait_for_copies<0>();
-        // The entry i of a fragment is row g + 8 · (i / 2), the own unit, and column 2q + i % 2.
-        float *u_part = part + places.u - places.w;
-#pragma unroll
-        for (int i = 0; i < OWN; i++) {
-            const int unit = 16 * warp + g + i / 2 * 8;
-#pragma unroll
-            for (int b = 0; b < Cell::U_BLOCKS; b++) {
-#pragma unroll
-                for (int k = 0; k < HIDDEN / 8; k++) {
-                    u_part[(8 * k + 2 * q + i % 2) * ROWS + b * HIDDEN + unit] = d_u[b][k][i];
-                }
-            }
-#pragma unroll
-            for (int b = 0; b < Cell::W_BLOCKS; b++) {
-#pragma unroll
-                for (int k = 0; k < INPUT / 8; k++) {
-                    const int column = 8 * k + 2 * q + i % 2;
-                    if (column < places.input) part[(column * Cell::W_BLOCKS + b) * HIDDEN + unit] = d_w[b][k][i];
-                }
-            }
-        }
+        sums.write(places, part, warp, g, q);
     }
-    block_barrier();
 #pragma unroll
-    for (int i = 0; i < 2; i++) {
-#pragma unroll
-        for (int v = 0; v < Cell::VECTORS; v++) {
-            float sum = share_sum<4>(gradients[i].vectors[v]);
-            if (is_chain && q == 0) part[places.vectors - places.w + v * HIDDEN + 16 * warp + g + 8 * i] = sum;
-        }
+    for (int v = 0; v < Cell::VECTORS; v++) {
+        const float of_first = share_sum<4>(gradients.vectors[v]), of_second = share_sum<4>(second_vectors[v]);
+        float *to = part + places.vectors - places.w + v * HIDDEN + 16 * warp + g;
+        if (is_chain && q == 0) to[0] = of_first, to[8] = of_second;
     }
-    for (int i = 0; i < SCALARS; i++) {
-        float sum = block_sum(gradients[0].scalars[i] + gradients[1].scalars[i], scratch);
-        if (thread_number() == 0) part[places.scalars - places.w + i] = sum;
-    }
+    write_scalars<CHAIN, Shape::BACKWARD>(gradients.scalars, scratch, part + places.scalars - places.w);
 }
 
-#define TILE_KERNELS(name, Cell, hidden, input)                                                                    \
-    KERNEL(forward_tiles_##name##_##hidden##_##input, LayerArguments, (TileShape<Cell, hidden, input>::FORWARD)) { \
-        tiles_forward<Cell, hidden, input>(args);                                                                  \
-    }                                                                                                              \
-    KERNEL(backward_tiles_##name##_##hidden##_##input, LayerArguments,                                             \
-           (TileShape<Cell, hidden, input>::BACKWARD)) {                                                           \
-        tiles_backward<Cell, hidden, input, false>(args);                                                          \
-    }
-// The way back for more tiles than there are multiprocessors: `blocks` of them share one.
-#define SMALL_TILE_KERNEL(name, Cell, hidden, input, blocks)                                                       \
-    KERNEL_OF_BLOCKS(backward_small_tiles_##name##_##hidden##_##input, LayerArguments,                             \
-                     (TileShape<Cell, hidden, input>::BACKWARD), blocks) {                                         \
-        tiles_backward<Cell, hidden, input, true>(args);                                                           \
+template <class Cell, int HIDDEN, int INPUT>
+DEVICE void tiles_backward(const LayerArguments &args) {
+    const bool is_smooth = args.gate.is_smooth && args.update.is_smooth;
+    const bool is_plain = !args.d_all && !args.d_each && !args.d_pre;
+    if (is_smooth && is_plain) tiles_backward_as<Cell, HIDDEN, INPUT, true, true>(args);
+    else if (is_smooth && Cell::PRE == 1) tiles_backward_as<Cell, HIDDEN, INPUT, true, false>(args);
+    else tiles_backward_as<Cell, HIDDEN, INPUT, false, false>(args);
+}
+
+// A block has all registers of a multiprocessor.
+#define TILE_KERNELS(name, Cell, hidden, input)                                \
+    TILE_KERNEL(forward, tiles, FORWARD, name, Cell, hidden, input, 1)         \
+    TILE_KERNEL(backward, tiles, BACKWARD, name, Cell, hidden, input, 1)
+// For more tiles than there are multiprocessors: `blocks` of them share one.
+#define SMALL_TILE_KERNEL(way, WAY, name, Cell, hidden, input, blocks) \
+    TILE_KERNEL(way, small_tiles, WAY, name, Cell, hidden, input, blocks)
+#define TILE_KERNEL(way, tiles, WAY, name, Cell, hidden, input, blocks)                                         \
+    KERNEL_OF_BLOCKS(way##_##tiles##_##name##_##hidden##_##input, LayerArguments,                               \
+                     (TileShape<Cell, hidden, input>::WAY), blocks) {                                           \
+        tiles_##way<Cell, hidden, input>(args);                                                                 \
     }
 
 #ifndef NO_TILE_TABLE
@@ -632,7 +450,10 @@ TILE_KERNELS(fastrnn, FastRnn, 128, 32)
 TILE_KERNELS(fastrnn_vector, FastRnnVector, 32, 32)
 TILE_KERNELS(fastrnn_vector, FastRnnVector, 64, 32)
 TILE_KERNELS(fastrnn_vector, FastRnnVector, 128, 32)
-SMALL_TILE_KERNEL(fastgrnn, FastGrnn, 32, 32, 5)
-SMALL_TILE_KERNEL(fastgrnn, FastGrnn, 64, 32, 2)
-SMALL_TILE_KERNEL(fastgrnn, FastGrnn, 80, 16, 2)
+SMALL_TILE_KERNEL(backward, BACKWARD, fastgrnn, FastGrnn, 32, 32, 4)
+SMALL_TILE_KERNEL(forward, FORWARD, fastgrnn, FastGrnn, 64, 32, 3)
+SMALL_TILE_KERNEL(backward, BACKWARD, fastgrnn, FastGrnn, 64, 32, 2)
+SMALL_TILE_KERNEL(forward, FORWARD, fastgrnn, FastGrnn, 80, 16, 3)
+SMALL_TILE_KERNEL(backward, BACKWARD, fastgrnn, FastGrnn, 80, 16, 2)
+SMALL_TILE_KERNEL(forward, FORWARD, fastgrnn, FastGrnn, 112, 32, 2)
 #endif

@@ -1,26 +1,24 @@
 //! The gradient of a cohort's batch: the layers forward, the head, the layers backward, and the sum over the batch.
 //!
-//! Everything works on padded buffers: [`Cohort::pack`](crate::params::Cohort::pack) makes the weights,
-//! [`Cohort::pull_back`](crate::params::Cohort::pull_back) the flat gradient.
+//! Everything works on padded buffers: [`Cohort::pack`] makes the weights, [`Cohort::pull_back`] the flat gradient. Where
+//! each parameter is one number of the padded buffer, the sum over the batch writes the flat gradient at once.
 
 use crate::driver::{Address, Buffer, CudaError, Device, Kernel, Plain};
 use crate::layers::{BatchSize, Family, Layer, LayerArguments};
-use crate::params::{CohortPlan, HeadPlaces, MAX_LAYERS, Progress, mirrors};
+use crate::params::{Cohort, CohortPlan, DirectGradient, Dropped, HeadPlaces, MAX_LAYERS, Progress, mirrors};
 use fastgrnn_core::batch::Earlier;
 use fastgrnn_core::net::{Loss, Network, Readout};
 
-const HEAD_THREADS: u32 = 128;
-const RESULT_THREADS: u32 = 256;
 const WARP: usize = 32;
 /// Numbers of a piece of the sums, and the threads that share one.
 const SUM_PIECE: usize = 32;
 const SUM_SHARE: usize = 8;
-/// Up to how many sequences the head has a block for each.
-const FEW_SEQUENCES: usize = 1200;
 /// The most units that padding adds up to a multiple of.
 const MAX_PADDING: usize = 128;
-/// Sequences of a block of the head where there are more.
-const HEAD_SEQUENCES: usize = 8;
+/// The most weights of the head that block memory holds.
+const MOST_HELD: usize = 4096;
+/// Sequences of a block of the head, a warp for each.
+const HEAD_WARPS: usize = 8;
 
 mirrors! {
     struct HeadArguments {
@@ -29,7 +27,6 @@ mirrors! {
         loss: i32,
         sequences: i32,
         steps: i32,
-        part_sequences: i32,
         weights: Address<f32>,
         weight_stride: i32,
         lengths: Address<u32>,
@@ -49,13 +46,14 @@ mirrors! {
         parts: Address<f32>,
         part_count: i32,
         part_length: i32,
+        holds_weights: i32,
     }
 
-    struct BatchResultArguments {
-        head: HeadArguments,
+    struct BatchResultPlace {
         progress: Address<Progress>,
         results: Address<BatchResult>,
         rows: i32,
+        networks: i32,
     }
 
     struct PartSegment {
@@ -69,8 +67,12 @@ mirrors! {
     struct PartSumArguments {
         segments: [PartSegment; MAX_LAYERS + 1],
         segment_count: i32,
+        pieces: i32,
         sums: Address<f32>,
         stride: i32,
+        direct: DirectGradient,
+        head: HeadArguments,
+        result: BatchResultPlace,
     }
 
     /// What a step says of a network's batch.
@@ -129,6 +131,18 @@ pub struct BatchAddresses {
     pub last_only: Address<u32>,
 }
 
+/// The buffers of a step: the parameters as the networks see them and multiplied out, and the gradients, padded and flat.
+pub struct StepBuffers<'a> {
+    /// What [`Cohort::pack`] read.
+    pub seen: &'a Buffer<f32>,
+    /// What it wrote.
+    pub packed: &'a Buffer<f32>,
+    /// Room for the padded gradient.
+    pub padded: &'a mut Buffer<f32>,
+    /// The result.
+    pub gradient: &'a mut Buffer<f32>,
+}
+
 /// The memory of a layer.
 struct LayerMemory {
     states: Buffer<f32>,
@@ -149,7 +163,6 @@ pub struct GradientStep {
     layer_places: Vec<i32>,
     head: HeadArguments,
     head_kernel: Kernel,
-    result_kernel: Kernel,
     sum_kernel: Kernel,
     padded_stride: usize,
     /// The gradient by the states that the head gives to each sequence; the kernels know its address.
@@ -167,7 +180,14 @@ pub fn head_bytes(network: &Network) -> usize {
 }
 
 fn head_memory(hidden: usize, outputs: usize) -> usize {
-    4 * (hidden * (2 + outputs) + 2 * outputs)
+    let copies = if head_holds_weights(hidden, outputs) { 2 } else { 1 };
+    4 * (HEAD_WARPS * (2 * hidden + outputs) + copies * (hidden + 1) * outputs)
+        + HEAD_WARPS * size_of::<f64>()
+}
+
+/// Whether the weights of the head are few enough for block memory.
+fn head_holds_weights(hidden: usize, outputs: usize) -> bool {
+    hidden * outputs <= MOST_HELD
 }
 
 impl GradientStep {
@@ -210,8 +230,7 @@ impl GradientStep {
             memory.push(of_layer);
         }
         let HeadPlaces { hidden, outputs, .. } = places.head;
-        let part_sequences = if planned * sequences <= FEW_SEQUENCES { 1 } else { HEAD_SEQUENCES };
-        let part_count = sequences.div_ceil(part_sequences);
+        let part_count = sequences.div_ceil(HEAD_WARPS);
         let part_length = (outputs * (hidden + 1)) as usize;
         let score_rows = size.rows() * if network.readout.is_every() { steps } else { 1 };
         let d_sequences = device.buffer(size.rows() * hidden as usize)?;
@@ -240,7 +259,6 @@ impl GradientStep {
             },
             sequences: sequences as i32,
             steps: steps as i32,
-            part_sequences: part_sequences as i32,
             weights: Address::NULL,
             weight_stride: plan.packed_stride() as i32,
             lengths: Address::NULL,
@@ -260,6 +278,7 @@ impl GradientStep {
             parts: head_parts.address(),
             part_count: part_count as i32,
             part_length: part_length as i32,
+            holds_weights: i32::from(head_holds_weights(hidden as usize, outputs as usize)),
         };
         Ok(Self {
             device: device.clone(),
@@ -269,7 +288,6 @@ impl GradientStep {
             memory,
             head,
             head_kernel: device.kernel("head")?,
-            result_kernel: device.kernel("batch_result")?,
             sum_kernel: device.kernel("part_sums")?,
             padded_stride: plan.padded_stride(),
             _d_sequences: d_sequences,
@@ -281,15 +299,18 @@ impl GradientStep {
         })
     }
 
-    /// Launches the gradient of a batch with the weights of `packed` into `padded`, and its results, those of batch 0
-    /// without `progress`.
+    /// Launches the flat gradient of a batch, and its results, those of batch 0 without `progress`.
     pub fn launch(
         &self,
-        packed: &Buffer<f32>,
+        cohort: &Cohort,
+        buffers: StepBuffers,
+        dropped: Option<Dropped>,
         batch: &BatchAddresses,
         progress: Option<&Buffer<Progress>>,
-        padded: &mut Buffer<f32>,
     ) -> Result<(), CudaError> {
+        let StepBuffers { seen, packed, padded, gradient } = buffers;
+        let direct = cohort.direct(packed, dropped, gradient);
+        let pulls_back = direct.is_none();
         let device = &self.device;
         let arguments = self.layer_arguments(packed, batch);
         self.launch_forward(&arguments)?;
@@ -301,16 +322,8 @@ impl GradientStep {
                 layer.input_gradient(device, args, self.memory[l - 1].d_each.address())?;
             }
         }
-        self.launch_sums(padded)?;
-        let bytes = RESULT_THREADS as usize / WARP * size_of::<f64>();
-        let results = BatchResultArguments {
-            head,
-            progress: progress.map_or(Address::NULL, Buffer::address),
-            results: self.results.address(),
-            rows: (self.results.len() / self.size.networks) as i32,
-        };
-        let grid = [self.size.networks as u32, 1, 1];
-        device.launch(&self.result_kernel, grid, RESULT_THREADS, bytes, &results)
+        self.launch_sums(head, progress, direct.unwrap_or(DirectGradient::NONE), padded)?;
+        if pulls_back { cohort.pull_back(seen, packed, padded, dropped, gradient) } else { Ok(()) }
     }
 
     /// Launches the scores of a batch, and its results without a gradient.
@@ -380,16 +393,32 @@ impl GradientStep {
         let (hidden, outputs) = (args.places.hidden as usize, args.places.outputs as usize);
         let bytes = head_memory(hidden, outputs);
         let grid = [args.part_count as u32, self.size.networks as u32, 1];
-        self.device.launch(&self.head_kernel, grid, HEAD_THREADS, bytes, args)
+        self.device.launch(&self.head_kernel, grid, (HEAD_WARPS * WARP) as u32, bytes, args)
     }
 
-    fn launch_sums(&self, padded: &mut Buffer<f32>) -> Result<(), CudaError> {
+    /// Adds up the parts of the gradient and the result of the batch.
+    fn launch_sums(
+        &self,
+        head: HeadArguments,
+        progress: Option<&Buffer<Progress>>,
+        direct: DirectGradient,
+        padded: &mut Buffer<f32>,
+    ) -> Result<(), CudaError> {
         assert!(padded.len() >= self.size.networks * self.padded_stride, "the gradient does not fit");
         let mut args = PartSumArguments {
             segments: [NO_SEGMENT; MAX_LAYERS + 1],
             segment_count: self.layers.len() as i32 + 1,
+            pieces: 0,
             sums: padded.address(),
             stride: self.padded_stride as i32,
+            direct,
+            head,
+            result: BatchResultPlace {
+                progress: progress.map_or(Address::NULL, Buffer::address),
+                results: self.results.address(),
+                rows: (self.results.len() / self.size.networks) as i32,
+                networks: self.size.networks as i32,
+            },
         };
         let mut pieces = 0;
         let of_head = (self.head.part_count as usize, self.head.part_length as usize);
@@ -401,7 +430,9 @@ impl GradientStep {
             *segment = PartSegment { parts, part_count, length: length as i32, at, first_piece };
             pieces += length.div_ceil(SUM_PIECE);
         }
-        let grid = [pieces as u32, self.size.networks as u32, 1];
-        self.device.launch(&self.sum_kernel, grid, (SUM_PIECE * SUM_SHARE) as u32, 0, &args)
+        args.pieces = pieces as i32;
+        let (grid, threads) = ([pieces as u32 + 1, self.size.networks as u32, 1], SUM_PIECE * SUM_SHARE);
+        let bytes = threads / WARP * size_of::<f64>();
+        self.device.launch(&self.sum_kernel, grid, threads as u32, bytes, &args)
     }
 }

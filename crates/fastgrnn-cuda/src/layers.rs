@@ -19,7 +19,7 @@ const WARP: usize = 32;
 const ROW_CHUNK: usize = 8;
 /// Time steps of the rings in block memory of the kernels of tiles.
 const FEED_RING: usize = 8;
-const TILE_RING: usize = 4;
+const TILE_RING: usize = 8;
 const X_RING: usize = 4;
 /// Values that a thread of a tile owns.
 const OWN: usize = 4;
@@ -37,7 +37,7 @@ mirrors! {
         low: f32,
         high: f32,
         slope: f32,
-        one_over_size: f32,
+        bend: f32,
     }
 
     /// What the kernels of a layer read and write.
@@ -91,7 +91,7 @@ impl Curve {
             low: 0.0,
             high: 0.0,
             slope: rate,
-            one_over_size: 1.0 / size,
+            bend: rate / size,
         };
         let straight = |factor: f32, shift: f32, low: f32, high: f32| Self {
             is_smooth: 0,
@@ -102,7 +102,7 @@ impl Curve {
             low,
             high,
             slope: 0.0,
-            one_over_size: 0.0,
+            bend: 0.0,
         };
         let infinite = f32::INFINITY;
         match nonlinearity {
@@ -152,6 +152,7 @@ fn rule(kind: CellKind) -> Rule {
         CellKind::Gru => Rule { u_places: [0, 1, 3, 3], ..rule("gru", 4, 4, 5) },
         CellKind::Lstm => rule("lstm", 4, 5, 6),
         CellKind::MinGru => rule("mingru", 2, 2, 3),
+        CellKind::Eurnn => unreachable!("a cohort is refused if its cells have no kernels"),
     }
 }
 
@@ -182,7 +183,7 @@ const fn rows(
 
 const ROW_KERNELS: &[RowKernels] = &[
     rows(CellKind::FastGrnn, 16, 32, [1, 1, 32], [1, 1, 64], 0),
-    rows(CellKind::FastGrnn, 32, 32, [1, 1, 32], [2, 2, 64], 0),
+    rows(CellKind::FastGrnn, 32, 32, [1, 1, 64], [2, 2, 64], 0),
     rows(CellKind::FastGrnn, 48, 32, [2, 2, 64], [2, 2, 96], 0),
     rows(CellKind::FastGrnn, 64, 32, [2, 2, 64], [4, 4, 128], 0),
     rows(CellKind::FastGrnn, 80, 32, [2, 2, 64], [4, 4, 160], 0),
@@ -217,50 +218,56 @@ struct TileKernels {
     hidden: usize,
     /// The most features.
     input: usize,
-    /// Whether there is another kernel for the way back with more tiles than there are multiprocessors.
-    has_small: bool,
+    /// Whether there are other kernels, forward and backward, for more tiles than there are multiprocessors.
+    has_small: [bool; 2],
 }
 
-const fn tiles(kind: CellKind, hidden: usize, input: usize, has_small: bool) -> TileKernels {
+const fn tiles(kind: CellKind, hidden: usize, input: usize, has_small: [bool; 2]) -> TileKernels {
     TileKernels { kind, hidden, input, has_small }
 }
 
+/// Which ways have other kernels for many tiles.
+const NONE: [bool; 2] = [false, false];
+const FORWARD: [bool; 2] = [true, false];
+const BACKWARD: [bool; 2] = [false, true];
+const BOTH: [bool; 2] = [true, true];
+
 const TILE_KERNELS: &[TileKernels] = &[
-    tiles(CellKind::FastGrnn, 16, 16, false),
-    tiles(CellKind::FastGrnn, 16, 32, false),
-    tiles(CellKind::FastGrnn, 32, 16, false),
-    tiles(CellKind::FastGrnn, 32, 32, true),
-    tiles(CellKind::FastGrnn, 48, 16, false),
-    tiles(CellKind::FastGrnn, 48, 32, false),
-    tiles(CellKind::FastGrnn, 64, 16, false),
-    tiles(CellKind::FastGrnn, 64, 32, true),
-    tiles(CellKind::FastGrnn, 80, 16, true),
-    tiles(CellKind::FastGrnn, 80, 32, false),
-    tiles(CellKind::FastGrnn, 96, 16, false),
-    tiles(CellKind::FastGrnn, 96, 32, false),
-    tiles(CellKind::FastGrnn, 112, 16, false),
-    tiles(CellKind::FastGrnn, 112, 32, false),
-    tiles(CellKind::FastGrnn, 128, 16, false),
-    tiles(CellKind::FastGrnn, 128, 32, false),
-    tiles(CellKind::Gru, 32, 32, false),
-    tiles(CellKind::Gru, 64, 32, false),
-    tiles(CellKind::Gru, 80, 16, false),
-    tiles(CellKind::Lstm, 32, 32, false),
-    tiles(CellKind::Lstm, 64, 32, false),
-    tiles(CellKind::Lstm, 80, 16, false),
-    tiles(CellKind::Ugrnn, 32, 32, false),
-    tiles(CellKind::Ugrnn, 64, 32, false),
-    tiles(CellKind::Ugrnn, 80, 32, false),
-    tiles(CellKind::Rnn, 32, 32, false),
-    tiles(CellKind::Rnn, 64, 32, false),
-    tiles(CellKind::Rnn, 128, 32, false),
-    tiles(CellKind::FastRnn, 32, 32, false),
-    tiles(CellKind::FastRnn, 64, 32, false),
-    tiles(CellKind::FastRnn, 80, 32, false),
-    tiles(CellKind::FastRnn, 128, 32, false),
-    tiles(CellKind::FastRnnVector, 32, 32, false),
-    tiles(CellKind::FastRnnVector, 64, 32, false),
-    tiles(CellKind::FastRnnVector, 128, 32, false),
+    tiles(CellKind::FastGrnn, 16, 16, NONE),
+    tiles(CellKind::FastGrnn, 16, 32, NONE),
+    tiles(CellKind::FastGrnn, 32, 16, NONE),
+    tiles(CellKind::FastGrnn, 32, 32, BACKWARD),
+    tiles(CellKind::FastGrnn, 48, 16, NONE),
+    tiles(CellKind::FastGrnn, 48, 32, NONE),
+    tiles(CellKind::FastGrnn, 64, 16, NONE),
+    tiles(CellKind::FastGrnn, 64, 32, BOTH),
+    tiles(CellKind::FastGrnn, 80, 16, BOTH),
+    tiles(CellKind::FastGrnn, 80, 32, NONE),
+    tiles(CellKind::FastGrnn, 96, 16, NONE),
+    tiles(CellKind::FastGrnn, 96, 32, NONE),
+    tiles(CellKind::FastGrnn, 112, 16, NONE),
+    tiles(CellKind::FastGrnn, 112, 32, FORWARD),
+    tiles(CellKind::FastGrnn, 128, 16, NONE),
+    tiles(CellKind::FastGrnn, 128, 32, NONE),
+    tiles(CellKind::Gru, 32, 32, NONE),
+    tiles(CellKind::Gru, 64, 32, NONE),
+    tiles(CellKind::Gru, 80, 16, NONE),
+    tiles(CellKind::Lstm, 32, 32, NONE),
+    tiles(CellKind::Lstm, 64, 32, NONE),
+    tiles(CellKind::Lstm, 80, 16, NONE),
+    tiles(CellKind::Ugrnn, 32, 32, NONE),
+    tiles(CellKind::Ugrnn, 64, 32, NONE),
+    tiles(CellKind::Ugrnn, 80, 32, NONE),
+    tiles(CellKind::Rnn, 32, 32, NONE),
+    tiles(CellKind::Rnn, 64, 32, NONE),
+    tiles(CellKind::Rnn, 128, 32, NONE),
+    tiles(CellKind::FastRnn, 32, 32, NONE),
+    tiles(CellKind::FastRnn, 64, 32, NONE),
+    tiles(CellKind::FastRnn, 80, 32, NONE),
+    tiles(CellKind::FastRnn, 128, 32, NONE),
+    tiles(CellKind::FastRnnVector, 32, 32, NONE),
+    tiles(CellKind::FastRnnVector, 64, 32, NONE),
+    tiles(CellKind::FastRnnVector, 128, 32, NONE),
 ];
 
 /// The kernels of rows for a layer.
@@ -380,27 +387,31 @@ impl LayerKernels {
                 let [rows, group, helpers] = kernels.backward;
                 let numbers = 2 * ROW_CHUNK * (kernels.input + (rule.factors + 2 + rule.pre) * hidden)
                     + kernels.in_memory * rows * (hidden / group) * chain(rows, group)
-                    + WARP;
+                    + crate::params::SCALARS * WARP;
                 (forward, shape(name("backward"), chain(rows, group) + helpers, numbers), 1)
             }
             Family::Tiles => {
                 let kernels = tile_kernels(cell.kind, hidden, input)?;
                 let held = kernels.input;
                 let (chain, pairs) = (2 * hidden, held / 2 * TILE);
-                let feed = |threads: usize| FEED_RING * 2 * threads * pairs.div_ceil(threads);
-                let numbers = 2 * TILE * (hidden + X_RING / 2 * held) + TILE + feed(WARP);
+                let feed = |ring: usize, threads: usize| ring * 2 * threads * pairs.div_ceil(threads);
+                // Rows of 16-bit numbers, high and low parts, with padding.
+                let split = |columns: usize| TILE * (columns + 8);
+                let numbers = 2 * split(hidden) + X_RING * split(held) + TILE + feed(FEED_RING, WARP);
                 let tiles = size.planned * size.sequences.div_ceil(TILE);
-                let is_small = kernels.has_small && tiles > device.multiprocessors();
-                let name = |way: &str| format!("{way}_tiles_{cell_name}_{hidden}_{held}");
-                let forward = shape(name("forward"), chain + WARP, numbers);
-                let u_blocks = places.u_blocks as usize;
-                let numbers = 2 * TILE * ((u_blocks + rule.pre + 1) * hidden + held)
-                    + TILE_RING * chain * OWN * (rule.saved + 2)
-                    + feed(chain)
+                let is_many = tiles > device.multiprocessors();
+                let name = |way: &str, has_small: bool| {
+                    let small = if is_many && has_small { "_small" } else { "" };
+                    format!("{way}{small}_tiles_{cell_name}_{hidden}_{held}")
+                };
+                let [small_forward, small_backward] = kernels.has_small;
+                let forward = shape(name("forward", small_forward), chain + WARP, numbers);
+                let numbers = TILE_RING * chain * OWN * (rule.saved + 2)
+                    + 2 * (split(rule.pre * hidden) + split(hidden) + split(held))
                     + TILE
-                    + WARP;
-                let backward = if is_small { "backward_small" } else { "backward" };
-                (forward, shape(name(backward), 2 * chain, numbers), TILE)
+                    + crate::params::SCALARS * WARP
+                    + feed(TILE_RING, chain);
+                (forward, shape(name("backward", small_backward), 2 * chain, numbers), TILE)
             }
         };
         Some(Self { family, forward, backward, sequences_of_block })

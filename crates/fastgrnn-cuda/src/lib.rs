@@ -16,4 +16,4 @@ pub use gradient::head_bytes;
 #[doc(hidden)]
 pub use kernels::{cubin, ptx};
 pub use layers::{Family, MAX_HIDDEN, layer_bytes, padded_units};
-pub use params::MAX_LAYERS;
+pub use params::{MAX_LAYERS, has_kernels};

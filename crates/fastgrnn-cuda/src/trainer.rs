@@ -6,7 +6,7 @@
 
 use crate::assemble::{Assembler, DeviceBatch};
 use crate::driver::{Address, Buffer, CudaError, Device, Graph};
-use crate::gradient::{BatchAddresses, BatchResult, GradientStep};
+use crate::gradient::{BatchAddresses, BatchResult, GradientStep, StepBuffers};
 use crate::optimize::Optimizer;
 use crate::params::{Cohort, DropSettings, Dropped, MAX_LAYERS, Progress, holds};
 
@@ -215,8 +215,9 @@ impl StepParts<'_> {
             false => &optimizer.parameters,
         };
         cohort.pack(seen, packed)?;
-        gradient.launch(packed, &batches.batch().addresses(), Some(&optimizer.progress), padded)?;
-        cohort.pull_back(seen, packed, padded, dropped, &mut optimizer.gradient)?;
+        let buffers = StepBuffers { seen, packed, padded, gradient: &mut optimizer.gradient };
+        let batch = batches.batch().addresses();
+        gradient.launch(cohort, buffers, dropped, &batch, Some(&optimizer.progress))?;
         optimizer.step(cohort, Some(gradient.losses()), projects)
     }
 }

@@ -9,7 +9,7 @@ use fastgrnn_core::net::{Loss, Network};
 use fastgrnn_core::rng::Rng;
 use fastgrnn_cuda::CudaError;
 use fastgrnn_cuda::driver::{Address, Buffer, Device, Graph};
-use fastgrnn_cuda::gradient::{BatchAddresses, GradientSettings, GradientStep};
+use fastgrnn_cuda::gradient::{BatchAddresses, GradientSettings, GradientStep, StepBuffers};
 use fastgrnn_cuda::params::{Cohort, CohortPlan, MAX_LAYERS};
 use std::time::Duration;
 
@@ -98,8 +98,9 @@ impl DeviceStep {
         let mut gradient = device.buffer(parameters.len())?;
         let graph = device.record(|| {
             cohort.pack(&parameters, &mut packed)?;
-            step.launch(&packed, &addresses, None, &mut padded)?;
-            cohort.pull_back(&parameters, &packed, &padded, None, &mut gradient)
+            let (padded, gradient) = (&mut padded, &mut gradient);
+            let buffers = StepBuffers { seen: &parameters, packed: &packed, padded, gradient };
+            step.launch(&cohort, buffers, None, &addresses, None)
         })?;
         let ours = Self {
             device: device.clone(),

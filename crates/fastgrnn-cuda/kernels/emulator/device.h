@@ -233,6 +233,7 @@ DEVICE void named_barrier(int name, int threads) {
     emulator::self().barrier_threads = threads;
     emulator::wait(emulator::State::AtNamedBarrier);
 }
+DEVICE void meeting_barrier(int name, int threads) { named_barrier(name, threads); }
 DEVICE void warp_barrier() { emulator::exchange(0); }
 template <class T>
 DEVICE T shuffle_xor(T value, int mask) {
@@ -241,14 +242,6 @@ DEVICE T shuffle_xor(T value, int mask) {
 DEVICE float power_of_two(float x) { return exp2f(x); }
 DEVICE float reciprocal(float x) { return 1.0f / x; }
 DEVICE void copy_ahead(float *to, const float *from) { emulator::self().copies.back().push_back({to, from, 4}); }
-DEVICE void copy_ahead_if(bool is_there, float *to, const float *from) {
-    static const float zero = 0.0f;
-    copy_ahead(to, is_there ? from : &zero);
-}
-DEVICE void copy_four_ahead(float *to, const float *from) {
-    if (reinterpret_cast<uintptr_t>(to) % 16 || reinterpret_cast<uintptr_t>(from) % 16) emulator::fail("a copy off its place");
-    emulator::self().copies.back().push_back({to, from, 16});
-}
 DEVICE void commit_copies() { emulator::self().copies.push_back({}); }
 template <int LEFT>
 DEVICE void wait_for_copies() {
@@ -258,9 +251,6 @@ DEVICE void wait_for_copies() {
         copies.erase(copies.begin());
     }
 }
-DEVICE uint32_t lower_halves(uint32_t a, uint32_t b) { return (a & 0xffff) | b << 16; }
-DEVICE uint32_t upper_halves(uint32_t a, uint32_t b) { return a >> 16 | (b & 0xffff0000u); }
-
 DEVICE float kept_in_register(float value) { return value; }
 DEVICE int kept_in_register(int value) { return value; }
 
@@ -275,11 +265,26 @@ DEVICE T &emulated_at(Place place) {
 }
 DEVICE float read_at(Place place) { return emulated_at<float>(place); }
 DEVICE float4 read_four_at(Place place) { return emulated_at<float4>(place); }
-DEVICE uint2 read_pair_at(Place place) { return emulated_at<uint2>(place); }
 DEVICE void write_at(Place place, float value) { emulated_at<float>(place) = value; }
-DEVICE void write_pair_at(Place place, uint2 v) { emulated_at<uint2>(place) = v; }
-DEVICE void write_four_at(Place place, uint4 v) { emulated_at<uint4>(place) = v; }
+DEVICE void write_word_at(Place place, uint32_t word) { emulated_at<uint32_t>(place) = word; }
 DEVICE void write_four_at(Place place, float4 v) { emulated_at<float4>(place) = v; }
+DEVICE uint4 read_matrices(Place row) {
+    const std::vector<Place> rows = emulator::exchange(row);
+    const unsigned lane = emulator::block.running % 32, g = lane / 4, q = lane % 4;
+    auto of_square = [&](unsigned m) { return emulated_at<uint32_t>(rows[8 * m + g] + 4 * q); };
+    return {of_square(0), of_square(1), of_square(2), of_square(3)};
+}
+DEVICE uint4 read_matrices_turned(Place row) {
+    const std::vector<Place> rows = emulator::exchange(row);
+    const unsigned lane = emulator::block.running % 32, g = lane / 4, q = lane % 4;
+    auto number = [&](unsigned m, unsigned r) { return uint32_t(emulated_at<uint16_t>(rows[8 * m + r] + 2 * g)); };
+    auto of_square = [&](unsigned m) { return number(m, 2 * q) | number(m, 2 * q + 1) << 16; };
+    return {of_square(0), of_square(1), of_square(2), of_square(3)};
+}
+DEVICE void copy_ahead_if(bool is_there, Place to, const float *from) {
+    static const float zero = 0.0f;
+    emulator::self().copies.back().push_back({&emulated_at<float>(to), is_there ? from : &zero, 4});
+}
 DEVICE void copy_four_ahead_if(bool is_there, Place to, const float *from) {
     static const float zeros[4] = {};
     emulator::self().copies.back().push_back({&emulated_at<float4>(to), is_there ? from : zeros, 16});

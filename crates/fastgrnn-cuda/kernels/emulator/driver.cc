@@ -2,7 +2,7 @@
 //
 // Work is done at once, by the thread that launches it; one kernel runs at a time. There are three devices: the
 // first runs the threads of a block in ascending order, the second in descending order; the third is like the first, with
-// less memory for a block. New memory is filled with bytes of
+// less memory for a block. The second one is of the kind whose kernels may overlap. New memory is filled with bytes of
 // 0xff, so a number that was never written is a NaN. What a real device would answer with an error, or not notice at
 // all, is either an error or ends the process with a message.
 #define FASTGRNN_EMULATED
@@ -39,7 +39,7 @@ const Description DESCRIPTIONS[] = {
 };
 
 constexpr int DEVICES = 3;
-constexpr int VERSION = 12030;
+constexpr int VERSION = 13000;
 constexpr size_t MEMORY = size_t(2) << 30;
 constexpr size_t BLOCK_MEMORY = 227 * 1024, SMALL_BLOCK_MEMORY = 99 * 1024;
 constexpr size_t DEFAULT_BLOCK_MEMORY = 48 * 1024;
@@ -75,7 +75,21 @@ using Work = std::vector<std::function<Code()>>;
 struct Stream {
     bool is_descending;
     Work *recording = nullptr;
+    // Whether the last work was a kernel.
+    bool follows_kernel = false;
 };
+
+struct LaunchAttribute {
+    int id, padding, value, unused[15];
+};
+
+struct LaunchSettings {
+    unsigned grid_x, grid_y, grid_z, block_x, block_y, block_z, shared;
+    Stream *stream;
+    const LaunchAttribute *attributes;
+    unsigned attribute_count;
+};
+constexpr int OVERLAP = 6;
 
 struct Event {
     std::chrono::steady_clock::time_point time;
@@ -87,6 +101,8 @@ std::map<uintptr_t, Allocation> allocations;
 thread_local Context *current = nullptr;
 // The streams of this thread that record.
 thread_local int recordings = 0;
+// Launches of this thread that may overlap the kernel before.
+thread_local size_t overlapping = 0;
 
 using Lock = std::lock_guard<std::mutex>;
 
@@ -115,7 +131,8 @@ bool is_inside(uintptr_t address, size_t bytes) {
 }
 
 // Does work, or records it.
-Code submit(Stream *stream, std::function<Code()> work) {
+Code submit(Stream *stream, std::function<Code()> work, bool is_kernel = false) {
+    stream->follows_kernel = is_kernel;
     if (!stream->recording) return work();
     stream->recording->push_back(std::move(work));
     return SUCCESS;
@@ -151,6 +168,9 @@ const char *emulator_kernels() {
     return names.c_str();
 }
 
+// The launches of this thread so far that may overlap the kernel before.
+size_t emulator_overlapping() { return overlapping; }
+
 int cuGetErrorName(int code, const char **text) {
     for (const Description &description : DESCRIPTIONS) {
         if (description.code == code) return *text = description.name, SUCCESS;
@@ -185,7 +205,7 @@ int cuDeviceGetName(char *name, int length, int device) {
 int cuDeviceGetAttribute(int *value, int attribute, int device) {
     switch (attribute) {
         case 16: *value = 4; break;
-        case 75: *value = 8; break;
+        case 75: *value = device == 1 ? 9 : 8; break;
         case 76: *value = 0; break;
         case 97: *value = device == 2 ? SMALL_BLOCK_MEMORY : BLOCK_MEMORY; break;
         default: return INVALID_VALUE;
@@ -317,13 +337,20 @@ int cuStreamDestroy_v2(Stream *stream) {
     return delete stream, SUCCESS;
 }
 
-int cuLaunchKernel(Function *function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
-                   unsigned block_y, unsigned block_z, unsigned shared, Stream *stream, void **, void **extra) {
+int cuLaunchKernelEx(const LaunchSettings *settings, Function *function, void **, void **extra) {
     Lock lock(mutex);
     const emulator::Registered &kernel = function->kernel;
-    bool has_grid = grid_x >= 1 && grid_y >= 1 && grid_z >= 1 && grid_y <= 65535 && grid_z <= 65535;
-    bool has_block = block_x >= 1 && block_x <= kernel.threads && block_y == 1 && block_z == 1;
-    if (!has_grid || !has_block || shared > function->block_memory) return INVALID_VALUE;
+    const LaunchSettings &s = *settings;
+    bool has_grid = s.grid_x >= 1 && s.grid_y >= 1 && s.grid_z >= 1 && s.grid_y <= 65535 && s.grid_z <= 65535;
+    bool has_block = s.block_x >= 1 && s.block_x <= kernel.threads && s.block_y == 1 && s.block_z == 1;
+    if (!has_grid || !has_block || s.shared > function->block_memory) return INVALID_VALUE;
+    for (unsigned i = 0; i < s.attribute_count; i++) {
+        if (s.attributes[i].id != OVERLAP || s.attributes[i].value != 1) return INVALID_VALUE;
+        // Only kernels can be waited for by a kernel, and only kernels of this device wait.
+        if (!s.stream->follows_kernel) emulator::fail(function->name + " overlaps something that is not a kernel");
+        if (!s.stream->is_descending) emulator::fail(function->name + " overlaps on a device whose kernels do not wait");
+        overlapping++;
+    }
     // A pointer and a size, each after its number, then a zero.
     size_t bytes = *static_cast<size_t *>(extra[3]);
     if (bytes != kernel.bytes) {
@@ -333,8 +360,11 @@ int cuLaunchKernel(Function *function, unsigned grid_x, unsigned grid_y, unsigne
     std::vector<max_align_t> arguments(bytes / sizeof(max_align_t) + 1);
     memcpy(arguments.data(), extra[1], bytes);
     Function copied = *function;
-    Index grid = {grid_x, grid_y, grid_z};
-    return submit(stream, [=] { return run(copied, stream->is_descending, grid, block_x, shared, arguments); });
+    Index grid = {s.grid_x, s.grid_y, s.grid_z};
+    bool is_descending = s.stream->is_descending;
+    unsigned threads = s.block_x;
+    size_t shared = s.shared;
+    return submit(s.stream, [=] { return run(copied, is_descending, grid, threads, shared, arguments); }, true);
 }
 
 int cuEventCreate(Event **event, unsigned) { return *event = new Event, SUCCESS; }
@@ -353,6 +383,7 @@ int cuEventDestroy_v2(Event *event) { return delete event, SUCCESS; }
 int cuStreamBeginCapture_v2(Stream *stream, int) {
     if (stream->recording) return INVALID_VALUE;
     stream->recording = new Work;
+    stream->follows_kernel = false;
     recordings++;
     return SUCCESS;
 }
@@ -361,6 +392,7 @@ int cuStreamEndCapture(Stream *stream, Work **recording) {
     if (!stream->recording) return INVALID_VALUE;
     *recording = stream->recording;
     stream->recording = nullptr;
+    stream->follows_kernel = false;
     recordings--;
     return SUCCESS;
 }
@@ -369,8 +401,9 @@ int cuGraphInstantiateWithFlags(Work **graph, Work *recording, uint64_t) {
     return *graph = new Work(*recording), SUCCESS;
 }
 
-int cuGraphLaunch(Work *graph, Stream *) {
+int cuGraphLaunch(Work *graph, Stream *stream) {
     Lock lock(mutex);
+    stream->follows_kernel = false;
     for (auto &work : *graph) {
         if (Code code = work()) return code;
     }

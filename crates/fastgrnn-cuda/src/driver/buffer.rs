@@ -61,6 +61,7 @@ impl<T: Plain> Buffer<T> {
             return Ok(());
         }
         let bytes = self.len * size_of::<T>();
+        self.queue.set_follows_kernel(false);
         self.queue.context.activate()?.clear(self.address.bytes(), bytes, self.queue.stream())
     }
 

@@ -73,6 +73,8 @@ pub struct Queue {
     stream: Owned<StreamHandle>,
     staging: RefCell<Staging>,
     is_recording: Cell<bool>,
+    /// Whether the last work was a kernel, in the same recording if there is one.
+    follows_kernel: Cell<bool>,
 }
 
 impl Queue {
@@ -81,7 +83,8 @@ impl Queue {
         let stream = Owned::new(&context, Driver::create_stream, Driver::destroy_stream)?;
         let memory = Owned::new(&context, |driver| driver.allocate_host(STAGING), Driver::free_host)?;
         let staging = RefCell::new(Staging { memory, used: 0 });
-        Ok(Queue { context, module, stream, staging, is_recording: Cell::new(false) })
+        let (is_recording, follows_kernel) = (Cell::new(false), Cell::new(false));
+        Ok(Queue { context, module, stream, staging, is_recording, follows_kernel })
     }
 
     pub fn stream(&self) -> StreamHandle {
@@ -95,6 +98,16 @@ impl Queue {
 
     pub fn set_recording(&self, is_recording: bool) {
         self.is_recording.set(is_recording);
+        self.follows_kernel.set(false);
+    }
+
+    pub fn follows_kernel(&self) -> bool {
+        self.follows_kernel.get()
+    }
+
+    /// Says whether the work that was launched last is a kernel.
+    pub fn set_follows_kernel(&self, follows_kernel: bool) {
+        self.follows_kernel.set(follows_kernel);
     }
 
     /// Waits until all work is done.
@@ -107,6 +120,7 @@ impl Queue {
     /// Copies to the device. The values are free for other use after the call, which waits only where there are many.
     pub fn write<T: Plain>(&self, to: u64, values: &[T]) -> Result<(), CudaError> {
         let driver = self.outside_graphs("a copy to the GPU")?;
+        self.set_follows_kernel(false);
         let bytes = size_of_val(values);
         if bytes > STAGING {
             return driver.write(to, values, self.stream());
@@ -124,6 +138,7 @@ impl Queue {
     /// Copies from the device, after all work before.
     pub fn read<T: Plain>(&self, into: &mut [T], from: u64) -> Result<(), CudaError> {
         let driver = self.outside_graphs("a copy from the GPU")?;
+        self.set_follows_kernel(false);
         // SAFETY: every pattern of bits is a value of a plain type.
         unsafe { driver.read(into, from, self.stream()) }
     }

@@ -76,6 +76,29 @@ pub struct Shape {
     pub grid: [u32; 3],
     pub threads: u32,
     pub shared_bytes: usize,
+    /// Whether its blocks may start before the kernel before it has ended. It has to wait for that kernel itself.
+    pub overlaps: bool,
+}
+
+/// A property of a launch, as the driver reads it.
+#[repr(C)]
+struct LaunchAttribute {
+    /// Which property: a value of CUlaunchAttributeID.
+    id: c_int,
+    _padding: c_int,
+    value: c_int,
+    _unused: [c_int; 15],
+}
+
+/// A launch, as the driver reads it.
+#[repr(C)]
+struct LaunchSettings {
+    grid: [c_uint; 3],
+    block: [c_uint; 3],
+    shared_bytes: c_uint,
+    stream: StreamHandle,
+    attributes: *const LaunchAttribute,
+    attribute_count: c_uint,
 }
 
 /// A function that gives a text about an error.
@@ -107,8 +130,7 @@ macro_rules! functions {
             }
         }
 
-        // A launch has many arguments.
-        #[allow(non_snake_case, clippy::too_many_arguments)]
+        #[allow(non_snake_case)]
         impl Driver { $(
             unsafe fn $name(&self $(, $argument: $type)*) -> Result<(), CudaError> {
                 // SAFETY: the caller gives what CUDA's manual asks of the arguments.
@@ -148,9 +170,8 @@ functions! {
     cuStreamCreate "cuStreamCreate" (stream: *mut StreamHandle, flags: c_uint);
     cuStreamSynchronize "cuStreamSynchronize" (stream: StreamHandle);
     cuStreamDestroy "cuStreamDestroy_v2" (stream: StreamHandle);
-    cuLaunchKernel "cuLaunchKernel"
-        (function: FunctionHandle, grid_x: c_uint, grid_y: c_uint, grid_z: c_uint, block_x: c_uint, block_y: c_uint,
-         block_z: c_uint, shared_bytes: c_uint, stream: StreamHandle, arguments: *mut *mut c_void,
+    cuLaunchKernelEx "cuLaunchKernelEx"
+        (settings: *const LaunchSettings, function: FunctionHandle, arguments: *mut *mut c_void,
          extra: *mut *mut c_void);
     cuEventCreate "cuEventCreate" (event: *mut EventHandle, flags: c_uint);
     cuEventRecord "cuEventRecord" (event: EventHandle, stream: StreamHandle);
@@ -473,24 +494,20 @@ impl Driver {
             ptr::from_mut(&mut bytes).cast(),
             number(END),
         ];
-        let [x, y, z] = shape.grid;
-        // SAFETY: the module of the function is loaded. The driver copies the arguments, whose size it is given,
-        // before it returns.
-        unsafe {
-            self.cuLaunchKernel(
-                function,
-                x,
-                y,
-                z,
-                shape.threads,
-                1,
-                1,
-                shape.shared_bytes as c_uint,
-                stream,
-                ptr::null_mut(),
-                extra.as_mut_ptr(),
-            )
-        }
+        // CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+        const OVERLAP: c_int = 6;
+        let overlap = LaunchAttribute { id: OVERLAP, _padding: 0, value: 1, _unused: [0; 15] };
+        let settings = LaunchSettings {
+            grid: shape.grid,
+            block: [shape.threads, 1, 1],
+            shared_bytes: shape.shared_bytes as c_uint,
+            stream,
+            attributes: &overlap,
+            attribute_count: shape.overlaps.into(),
+        };
+        // SAFETY: the module of the function is loaded. The driver copies the settings and the arguments, whose size it
+        // is given, before it returns.
+        unsafe { self.cuLaunchKernelEx(&settings, function, ptr::null_mut(), extra.as_mut_ptr()) }
     }
 
     pub fn create_event(&self) -> Result<EventHandle, CudaError> {

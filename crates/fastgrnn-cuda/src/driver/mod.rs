@@ -43,6 +43,8 @@ struct Limits {
     name: String,
     block_memory: usize,
     multiprocessors: usize,
+    /// Whether its kernels wait for the kernel before them, so that the driver need not.
+    overlaps: bool,
 }
 
 /// A kernel of a device.
@@ -77,14 +79,15 @@ impl Device {
         let driver = Driver::load(path)?;
         let gpu = driver.gpu(index)?;
         let name = driver.name(gpu)?;
-        let image = kernels_for(&driver, gpu, &name)?;
+        let form = form_for(&driver, gpu, &name)?;
         let limits = Limits {
             name,
             block_memory: driver.attribute(Attribute::BlockMemory, gpu)?.max(0) as usize,
             multiprocessors: driver.attribute(Attribute::Multiprocessors, gpu)?.max(1) as usize,
+            overlaps: form == Form::Cubin,
         };
         let context = Rc::new(Context::new(driver, gpu)?);
-        let device = Device { queue: Rc::new(Queue::new(context, &image)?), limits: Rc::new(limits) };
+        let device = Device { queue: Rc::new(Queue::new(context, &form.image())?), limits: Rc::new(limits) };
         device.check()?;
         Ok(device)
     }
@@ -137,9 +140,11 @@ impl Device {
         shared_bytes: usize,
         args: &A,
     ) -> Result<(), CudaError> {
-        let shape = Shape { grid, threads, shared_bytes };
+        let overlaps = self.limits.overlaps && self.queue.follows_kernel();
+        let shape = Shape { grid, threads, shared_bytes, overlaps };
         let launched =
             self.queue.context.activate()?.launch(kernel.function, shape, self.queue.stream(), args);
+        self.queue.set_follows_kernel(launched.is_ok());
         launched.map_err(|error| match error {
             CudaError::Failed { function, code, name, text } => {
                 let function = format!(
@@ -182,6 +187,7 @@ impl Device {
 
     /// Runs recorded work.
     pub fn run(&self, graph: &Graph) -> Result<(), CudaError> {
+        self.queue.set_follows_kernel(false);
         self.queue.outside_graphs("another graph")?.launch_graph(graph.handle.handle, self.queue.stream())
     }
 
@@ -236,16 +242,30 @@ fn sum_memory(threads: u32) -> usize {
     threads as usize / 32 * size_of::<f32>()
 }
 
-/// The compiled kernels in the form for a GPU.
-fn kernels_for(driver: &Driver, gpu: GpuNumber, name: &str) -> Result<Vec<u8>, CudaError> {
+/// The forms in which the compiled kernels are stored.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// Machine code for GPUs of compute capability 9.0. These kernels wait for the kernel before them.
+    Cubin,
+    /// Text that the driver compiles for its GPU.
+    Ptx,
+}
+
+impl Form {
+    fn image(self) -> Vec<u8> {
+        match self {
+            Form::Cubin => kernels::cubin(),
+            Form::Ptx => [kernels::ptx(), vec![0]].concat(),
+        }
+    }
+}
+
+/// The form of the kernels for a GPU.
+fn form_for(driver: &Driver, gpu: GpuNumber, name: &str) -> Result<Form, CudaError> {
     let [major, minor] = [driver.attribute(Attribute::Major, gpu)?, driver.attribute(Attribute::Minor, gpu)?];
     if major < 8 {
         return Err(CudaError::OldGpu { name: name.to_owned(), major, minor });
     }
-    if (major, minor) == (9, 0) && driver.version()? >= LOADS_CUBIN {
-        return Ok(kernels::cubin());
-    }
-    let mut text = kernels::ptx();
-    text.push(0);
-    Ok(text)
+    let is_cubin = (major, minor) == (9, 0) && driver.version()? >= LOADS_CUBIN;
+    Ok(if is_cubin { Form::Cubin } else { Form::Ptx })
 }

@@ -193,6 +193,14 @@ mirrors! {
         pub(super) packed_stride: i32,
     }
 
+    pub(crate) struct DirectGradient {
+        pub(crate) parameter_of: Address<i32>,
+        pub(crate) packed: Address<f32>,
+        pub(crate) packed_stride: i32,
+        pub(crate) gradient: Address<f32>,
+        pub(crate) parameter_stride: i32,
+    }
+
     pub(super) struct PullBackArguments {
         pub(super) places: NetworkPlaces,
         pub(super) sources: Address<NetworkSource>,
@@ -207,6 +215,17 @@ mirrors! {
         pub(super) drawn_stride: i32,
         pub(super) drops: Address<DropSettings>,
     }
+}
+
+impl DirectGradient {
+    /// The padded gradient is written instead.
+    pub(crate) const NONE: Self = Self {
+        parameter_of: Address::NULL,
+        packed: Address::NULL,
+        packed_stride: 0,
+        gradient: Address::NULL,
+        parameter_stride: 0,
+    };
 }
 
 impl Progress {

@@ -9,12 +9,12 @@ mod jumps;
 mod mirror;
 mod plan;
 
+pub(crate) use mirror::{DirectGradient, NetworkSource, ViewSource, mirrors};
 pub use mirror::{
     DropSettings, HeadPlaces, LayerPlaces, MAX_LAYERS, MAX_VECTORS, NetworkPlaces, Progress, SCALARS,
     ViewGrid,
 };
-pub(crate) use mirror::{NetworkSource, ViewSource, mirrors};
-pub use plan::{CohortError, CohortPlan};
+pub use plan::{CohortError, CohortPlan, has_kernels};
 
 use crate::driver::{Address, Buffer, CudaError, Device, Kernel, Plain};
 use jumps::jumps;
@@ -53,6 +53,8 @@ pub struct Cohort {
     sources: Buffer<NetworkSource>,
     views: Buffer<ViewSource>,
     view_of: Buffer<u8>,
+    /// The parameters of padded gradients, where each is one number.
+    parameter_of: Option<Buffer<i32>>,
     jumps: Buffer<u32>,
     draw: Kernel,
     see: Kernel,
@@ -67,6 +69,7 @@ impl Cohort {
             sources: device.upload(&plan.sources)?,
             views: device.upload(&plan.all_views())?,
             view_of: device.upload(&plan.view_of())?,
+            parameter_of: plan.parameter_of().map(|parameters| device.upload(&parameters)).transpose()?,
             jumps: device.upload(&jumps(plan.chunks()))?,
             draw: device.kernel("draw_dropped")?,
             see: device.kernel("see")?,
@@ -190,6 +193,26 @@ impl Cohort {
         };
         let jobs = self.plan.pull_back_jobs();
         self.device.launch(&self.pull_back, self.grid(jobs), PATCH_THREADS, PATCH_BYTES, &args)
+    }
+
+    /// Where the numbers of the padded gradient go in the flat one, given what [`Cohort::pack`] wrote; none where only
+    /// [`Cohort::pull_back`] can tell.
+    pub(crate) fn direct(
+        &self,
+        packed: &Buffer<f32>,
+        dropped: Option<Dropped>,
+        gradient: &mut Buffer<f32>,
+    ) -> Option<DirectGradient> {
+        let parameter_of = self.parameter_of.as_ref().filter(|_| dropped.is_none())?;
+        self.check_flat(&[gradient]);
+        holds(packed, self.plan.networks() * self.plan.packed_stride());
+        Some(DirectGradient {
+            parameter_of: parameter_of.address(),
+            packed: packed.address(),
+            packed_stride: self.plan.packed_stride() as i32,
+            gradient: gradient.address(),
+            parameter_stride: self.plan.parameter_stride() as i32,
+        })
     }
 
     /// A grid of as many blocks for each network.

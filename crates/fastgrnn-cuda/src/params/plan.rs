@@ -2,7 +2,7 @@
 
 use super::jumps::{DRAWS_OF_CHUNK, STATE_WORDS};
 use super::mirror::*;
-use fastgrnn_core::cells::{Cell, CellMatrix, MatrixForm, Scalar, ScalarName};
+use fastgrnn_core::cells::{Cell, CellKind, CellMatrix, MatrixForm, Scalar, ScalarName};
 use fastgrnn_core::net::{Network, View};
 use std::ops::Range;
 
@@ -36,12 +36,25 @@ pub enum CohortError {
         /// Which network.
         network: usize,
     },
+    /// A cell without kernels.
+    #[error("network {network} has the cell {cell}, which is trained on the CPU only")]
+    Cell {
+        /// Which network.
+        network: usize,
+        /// Its cell.
+        cell: CellKind,
+    },
     /// A network that reads tokens.
     #[error("network {network} reads tokens, and a GPU trains networks that read numbers")]
     Tokens {
         /// Which network.
         network: usize,
     },
+}
+
+/// Whether there are kernels for this cell: their rules read each unit apart from the others.
+pub fn has_kernels(kind: CellKind) -> bool {
+    !kind.declaration().has_pairs
 }
 
 /// The networks of a cohort and where their numbers lie in device memory.
@@ -72,6 +85,9 @@ impl CohortPlan {
             }
             if network.layers.len() > MAX_LAYERS {
                 return Err(CohortError::Layers { network: i, layers: network.layers.len() });
+            }
+            if let Some(cell) = network.layers.iter().find(|cell| !has_kernels(cell.kind)) {
+                return Err(CohortError::Cell { network: i, cell: cell.kind });
             }
             let kinds = |network: &Network| network.layers.iter().map(|cell| cell.kind).collect::<Vec<_>>();
             let is_alike = network.input() == first.input() && network.outputs == first.outputs;
@@ -170,6 +186,57 @@ impl CohortPlan {
         self.sources.iter().map(of_network).max().unwrap_or(0)
     }
 
+    /// The parameter whose gradient each number of the padded gradients is, or [`NO_PARAMETER`], with [`RAW_PARAMETER`]
+    /// where the cell reads it through a sigmoid. None where a gradient is made of several numbers: that of a factor,
+    /// or of a scalar to which another one is tied.
+    pub(super) fn parameter_of(&self) -> Option<Vec<i32>> {
+        let mut all = vec![NO_PARAMETER; self.networks() * self.padded];
+        for (of, source) in all.chunks_mut(self.padded.max(1)).zip(&self.sources) {
+            for (places, layer) in self.places.layers.iter().zip(&source.layers).take(self.layer_count()) {
+                let u = (&layer.u, places.u, places.u_blocks, layer.hidden);
+                for (matrix, at, blocks, columns) in [(&layer.w, places.w, places.w_blocks, layer.input), u] {
+                    let rows = blocks * layer.hidden;
+                    let mut set = |row: i32, column: i32, parameter: i32| {
+                        let padded_row = row / layer.hidden * places.hidden + row % layer.hidden;
+                        of[(at + column * blocks * places.hidden + padded_row) as usize] = parameter;
+                    };
+                    match matrix.form {
+                        FULL => {
+                            (0..rows * columns).for_each(|i| set(i / columns, i % columns, matrix.first + i))
+                        }
+                        DIAGONAL => {
+                            (0..rows).for_each(|row| set(row, row % layer.hidden, matrix.first + row));
+                        }
+                        NO_MATRIX => {}
+                        _ => return None,
+                    }
+                }
+                for (vector, point) in layer.vectors.iter().enumerate().filter(|(_, point)| point.at >= 0) {
+                    let raw = if point.is_raw != 0 { RAW_PARAMETER } else { 0 };
+                    let at = places.vectors + vector as i32 * places.hidden;
+                    (0..layer.hidden).for_each(|unit| of[(at + unit) as usize] = (point.at + unit) | raw);
+                }
+                for (scalar, point) in layer.scalars.iter().enumerate() {
+                    match point.at {
+                        TIED => return None,
+                        at if at >= 0 => of[places.scalars as usize + scalar] = at | RAW_PARAMETER,
+                        _ => {}
+                    }
+                }
+            }
+            let (head, hidden) = (&self.places.head, source.head_hidden);
+            for i in 0..head.outputs * hidden {
+                of[(head.w + i / hidden * head.hidden + i % hidden) as usize] = source.head_w + i;
+            }
+            (0..head.outputs).for_each(|o| of[(head.b + o) as usize] = source.head_b + o);
+        }
+        Some(all)
+    }
+
+    fn layer_count(&self) -> usize {
+        self.places.layer_count as usize
+    }
+
     /// The views of all networks, as many of each as of the one that has the most.
     pub(super) fn all_views(&self) -> Vec<ViewSource> {
         let stride = self.view_stride();
@@ -244,6 +311,11 @@ fn places(networks: &[Network], units: usize, features: usize) -> (NetworkPlaces
     let packed = take(0) as usize;
     (all, padded, packed)
 }
+
+/// A number of a padded gradient that belongs to no parameter.
+const NO_PARAMETER: i32 = -1;
+/// The bit of a parameter that the cell reads through a sigmoid.
+const RAW_PARAMETER: i32 = 1 << 30;
 
 const FULL: i32 = 0;
 const LOW_RANK: i32 = 1;

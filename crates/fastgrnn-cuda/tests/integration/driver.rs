@@ -255,6 +255,37 @@ fn check_too_little_memory(device: &Device) {
 }
 
 #[test]
+fn a_kernel_that_waits_may_begin_before_the_kernel_before_it_has_ended() {
+    let overlapping = || {
+        // SAFETY: the library has no initialisers that ask anything, and the function returns a number.
+        unsafe {
+            let library = libloading::Library::new(emulated::library()).unwrap();
+            let count = library.get::<extern "C" fn() -> usize>("emulator_overlapping").unwrap();
+            count()
+        }
+    };
+    let added = |device: &Device| {
+        let before = overlapping();
+        let mut sums = device.buffer::<f32>(BLOCKS as usize).unwrap();
+        let graph = device.record(|| (0..3).try_for_each(|_| add_sums(device, &sums, 1.0))).unwrap();
+        device.run(&graph).unwrap();
+        // After a graph, after a kernel, after a copy, and after memory was cleared.
+        add_sums(device, &sums, 1.0).unwrap();
+        add_sums(device, &sums, 1.0).unwrap();
+        sums.write(0, &[1.0]).unwrap();
+        add_sums(device, &sums, 1.0).unwrap();
+        sums.clear().unwrap();
+        add_sums(device, &sums, 1.0).unwrap();
+        assert_eq!(sums.to_vec().unwrap()[1], thread_sum(1));
+        add_sums(device, &sums, 1.0).unwrap();
+        overlapping() - before
+    };
+    // Two in the graph, one after it.
+    assert_eq!(added(&emulated::descending_device()), 3);
+    assert_eq!(added(&emulated::device()), 0, "kernels of other GPUs do not wait");
+}
+
+#[test]
 fn a_wrong_launch_is_an_error_with_the_kernel() {
     check_wrong_launches(&emulated::device());
 }
@@ -268,7 +299,7 @@ fn check_wrong_launches(device: &Device) {
     let error = launch(288, 36).err().unwrap().to_string();
     assert_eq!(
         error,
-        "cuLaunchKernel of add_thread_sums on a grid of [1, 1, 1] blocks of 288 threads with 36 bytes failed: \
+        "cuLaunchKernelEx of add_thread_sums on a grid of [1, 1, 1] blocks of 288 threads with 36 bytes failed: \
          CUDA_ERROR_INVALID_VALUE (invalid argument)"
     );
     assert!(launch(256, device.block_memory()).is_ok());
