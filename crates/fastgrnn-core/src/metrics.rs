@@ -17,7 +17,7 @@
 
 mod sets;
 
-pub use sets::{RANKS, SetCounts, SetScores, SetThreshold, best_ranked};
+pub use sets::{SetCounts, SetScores, SetThreshold, best_ranked};
 
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};

@@ -15,7 +15,9 @@
 //! ```
 
 use crate::batch::Batch;
-use crate::cells::{Cell, CellKind, CellMatrix, MatrixForm, Param, Role, Scalar, SlowStart, Start};
+use crate::cells::{
+    Cell, CellKind, CellMatrix, MatrixForm, Orthogonal, Param, Role, Scalar, SlowStart, Start,
+};
 pub use crate::initial::InitialState;
 use crate::rng::{Rng, stream};
 use serde::{Deserialize, Serialize};
@@ -133,6 +135,64 @@ pub enum NetworkError {
         input: usize,
         /// Its units.
         hidden: usize,
+    },
+    /// An orthogonal U that is not a full matrix.
+    #[error("layer {layer}: a U of {orthogonal} is a full matrix; it cannot be {form}")]
+    OrthogonalForm {
+        /// Index of the layer.
+        layer: usize,
+        /// How U is made.
+        orthogonal: &'static str,
+        /// The form that was given.
+        form: MatrixForm,
+    },
+    /// Reflections that are too few or too many.
+    #[error("layer {layer}: reflections {count}; it must be between 1 and the number of units, {hidden}")]
+    Reflections {
+        /// Index of the layer.
+        layer: usize,
+        /// How many there are.
+        count: usize,
+        /// The units.
+        hidden: usize,
+    },
+    /// Layers of rotations that are too few, or more than reach another matrix.
+    #[error(
+        "layer {layer}: rotations {layers}; it must be between 1 and half of the units, {numbers}, with which every \
+         unitary matrix is reached"
+    )]
+    Rotations {
+        /// Index of the layer.
+        layer: usize,
+        /// How many there are.
+        layers: usize,
+        /// The complex numbers that the units are.
+        numbers: usize,
+    },
+    /// Units that are not pairs.
+    #[error(
+        "layer {layer}: hidden {hidden}: {what} needs an even number of units, at least {least}, because pairs of units \
+         are complex numbers; use one such as {instead}"
+    )]
+    Pairs {
+        /// Index of the layer.
+        layer: usize,
+        /// The units.
+        hidden: usize,
+        /// What needs pairs.
+        what: String,
+        /// The least number of units.
+        least: usize,
+        /// A number near to the units.
+        instead: usize,
+    },
+    /// Singular values that could be 0 or less.
+    #[error("layer {layer}: spectral-margin {margin}; it must be at least 0 and below 1")]
+    Margin {
+        /// Index of the layer.
+        layer: usize,
+        /// The margin.
+        margin: f64,
     },
     /// A layer without W.
     #[error("layer {layer}: form_w none: a layer must read its input")]
@@ -327,6 +387,9 @@ impl Network {
             let below = self.layers[layer - 1].hidden;
             return Err(NetworkError::Mismatch { layer, input: cell.input, below });
         }
+        if cell.kind.shape().has_pairs {
+            check_pairs(layer, cell.hidden, 2, || format!("the cell {}", cell.kind))?;
+        }
         check_form(layer, cell, &cell.w())?;
         check_form(layer, cell, &cell.u())?;
         for (_, p) in cell.kind.declaration().scalars() {
@@ -341,6 +404,13 @@ impl Network {
             }
         }
         Ok(())
+    }
+
+    /// The network with the matrices that its orthogonal ones are made into, as a device has them.
+    pub fn materialised(&self) -> Self {
+        let mut network = self.clone();
+        network.layers.iter_mut().for_each(|cell| cell.orthogonal_u = None);
+        network
     }
 
     /// Where each parameter lies in the flat buffer: layer by layer, then the head, then the embedding.
@@ -413,6 +483,13 @@ fn check_form(layer: usize, cell: &Cell, m: &CellMatrix) -> Result<(), NetworkEr
     if matrix == 'u' && m.form != MatrixForm::Absent && !cell.kind.declaration().reads_state {
         return Err(NetworkError::NoRecurrence { layer, form: m.form, cell: cell.kind });
     }
+    match (m.form, m.orthogonal) {
+        (MatrixForm::Full, Some(orthogonal)) => return check_orthogonal(layer, m, orthogonal),
+        (form, Some(orthogonal)) => {
+            return Err(NetworkError::OrthogonalForm { layer, orthogonal: orthogonal.name(), form });
+        }
+        _ => {}
+    }
     match m.form {
         MatrixForm::LowRank(0) => Err(NetworkError::Zero { layer, what: "a rank" }),
         MatrixForm::LowRank(rank) if rank > rows.min(cols) => {
@@ -424,6 +501,39 @@ fn check_form(layer: usize, cell: &Cell, m: &CellMatrix) -> Result<(), NetworkEr
         MatrixForm::Absent if matrix == 'w' => Err(NetworkError::NoInput { layer }),
         _ => Ok(()),
     }
+}
+
+/// Checks the number of units where pairs of them are complex numbers.
+fn check_pairs(
+    layer: usize,
+    hidden: usize,
+    least: usize,
+    what: impl Fn() -> String,
+) -> Result<(), NetworkError> {
+    if hidden.is_multiple_of(2) && hidden >= least {
+        return Ok(());
+    }
+    let instead = hidden.next_multiple_of(2).max(least);
+    Err(NetworkError::Pairs { layer, hidden, what: what(), least, instead })
+}
+
+/// Checks the numbers of an orthogonal matrix.
+fn check_orthogonal(layer: usize, m: &CellMatrix, orthogonal: Orthogonal) -> Result<(), NetworkError> {
+    if let Orthogonal::Reflections { count } | Orthogonal::Spectral { count, .. } = orthogonal
+        && !(1..=m.cols).contains(&count)
+    {
+        return Err(NetworkError::Reflections { layer, count, hidden: m.cols });
+    }
+    if orthogonal.has_pairs() {
+        check_pairs(layer, m.cols, 4, || format!("form-u {}", orthogonal.name()))?;
+    }
+    if let Orthogonal::Rotations { layers } = orthogonal
+        && !(1..=m.cols / 2).contains(&layers)
+    {
+        return Err(NetworkError::Rotations { layer, layers, numbers: m.cols / 2 });
+    }
+    let margin = orthogonal.margin();
+    if (0.0..1.0).contains(&margin) { Ok(()) } else { Err(NetworkError::Margin { layer, margin }) }
 }
 
 /// The view of the embedding.

@@ -147,6 +147,8 @@ pub mod stream {
     pub const WEIGHT_DROP: u64 = 13;
     /// Text that a language model writes.
     pub const GENERATE: u64 = 14;
+    /// The step after which a training ends.
+    pub const STOP: u64 = 15;
     /// Splits for testing.
     pub const TEST_SPLIT: u64 = 0x7e57;
     /// Validation splits.

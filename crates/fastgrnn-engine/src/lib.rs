@@ -5,6 +5,9 @@
 //! [`mod@reference`] computes the same in plain scalar f64, and every kernel is tested against it.
 mod cells;
 pub mod engine;
+mod orthogonal;
 pub mod reference;
 #[doc(hidden)]
 pub mod simd;
+
+pub use orthogonal::materialised;

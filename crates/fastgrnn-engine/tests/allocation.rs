@@ -1,7 +1,7 @@
 //! A training step allocates nothing once its buffers have grown, on any thread.
 
 use fastgrnn_core::batch::{Batch, Targets, Teacher};
-use fastgrnn_core::cells::{CELLS, Cell, MatrixForm, Start};
+use fastgrnn_core::cells::{CELLS, Cell, MatrixForm, Orthogonal, Start};
 use fastgrnn_core::net::Network;
 use fastgrnn_core::rng::Rng;
 use fastgrnn_engine::engine::{Engine, Gradient, Loss};
@@ -51,14 +51,23 @@ fn a_warm_training_step_allocates_nothing() {
     batches[1].soft = vec![0.25; 160];
     batches[1].teacher = Teacher { rows: vec![0.25; 160], weight: 0.5, temperature: 2.0 };
     for declaration in CELLS {
-        for form in [MatrixForm::Full, MatrixForm::LowRank(3), MatrixForm::Diagonal] {
+        let forms = [MatrixForm::Full, MatrixForm::LowRank(3), MatrixForm::Diagonal].map(|form| (form, None));
+        let orthogonal = [
+            Orthogonal::Reflections { count: 20 },
+            Orthogonal::Spectral { count: 5, margin: 0.1 },
+            Orthogonal::Factored { margin: 0.1 },
+            Orthogonal::Rotations { layers: 3 },
+            Orthogonal::FftRotations,
+        ];
+        let orthogonal = orthogonal.map(|form| (MatrixForm::Full, Some(form)));
+        for (form, orthogonal) in forms.into_iter().chain(orthogonal) {
             let layers = [(3, 20), (20, 20)].map(|(input, hidden)| {
                 let mut cell = Cell::new(declaration.kind, input, hidden);
                 if input == hidden || form != MatrixForm::Diagonal {
                     cell.form_w = form;
                 }
                 if declaration.reads_state {
-                    cell.form_u = form;
+                    (cell.form_u, cell.orthogonal_u) = (form, orthogonal);
                 }
                 cell
             });
@@ -78,7 +87,7 @@ fn a_warm_training_step_allocates_nothing() {
             let before = ALLOCATIONS.load(Ordering::Relaxed);
             steps(50);
             let allocated = ALLOCATIONS.load(Ordering::Relaxed) - before;
-            assert_eq!(allocated, 0, "{} of form {form}", declaration.name);
+            assert_eq!(allocated, 0, "{} of form {form}, {orthogonal:?}", declaration.name);
         }
     }
 }

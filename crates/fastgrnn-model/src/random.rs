@@ -245,7 +245,7 @@ impl RandomModel {
                     };
                     out.iter_mut().for_each(|b| *b = (centre + BIAS * rng.normal()) as f32);
                 }
-                (Role::Raw, _) => {}
+                (Role::Raw | Role::Basis, _) => {}
             }
         }
         params

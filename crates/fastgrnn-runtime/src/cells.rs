@@ -39,10 +39,18 @@ pub enum CellKind {
     /// `z = g(W_z x + b_z)`, `h̃ = f(W_h x + b_h)`, `h' = (1−z)⊙h + z⊙h̃`
     #[cfg_attr(feature = "serde", serde(rename = "mingru"))]
     MinGru,
+    /// Pairs of units are complex numbers: `z = Wx + Uh`, `h' = f(|z| + b)·z/|z|`
+    #[cfg_attr(feature = "serde", serde(rename = "eurnn"))]
+    Eurnn,
 }
 
 /// All cells, in the order in which they are listed to users.
-pub const CELLS: &[Declaration] = &[RNN, FAST_RNN, FAST_RNN_VECTOR, FAST_GRNN, UGRNN, GRU, LSTM, MIN_GRU];
+pub const CELLS: &[Declaration] =
+    &[RNN, FAST_RNN, FAST_RNN_VECTOR, FAST_GRNN, UGRNN, GRU, LSTM, MIN_GRU, EURNN];
+
+/// The length from which on a complex number has a direction: the rule of the EURNN makes a shorter one 0, whose
+/// direction would be that of rounding errors.
+pub const SHORTEST: f32 = 1e-6;
 
 impl CellKind {
     /// The declaration of this cell.
@@ -56,6 +64,7 @@ impl CellKind {
             Self::Gru => &GRU,
             Self::Lstm => &LSTM,
             Self::MinGru => &MIN_GRU,
+            Self::Eurnn => &EURNN,
         }
     }
 
@@ -71,6 +80,7 @@ impl CellKind {
             Self::Gru => const { GRU.shape() },
             Self::Lstm => const { LSTM.shape() },
             Self::MinGru => const { MIN_GRU.shape() },
+            Self::Eurnn => const { EURNN.shape() },
         }
     }
 }
@@ -81,7 +91,7 @@ const RNN: Declaration = Declaration {
     equation: "h' = f(W x + U h + b)",
     blocks: &["h"],
     pointwise: &[update_bias("b")],
-    ..Declaration::new(CellKind::Rnn, 0)
+    ..Declaration::new(CellKind::Rnn, Some(0))
 };
 
 const FAST_RNN: Declaration = Declaration {
@@ -94,7 +104,7 @@ const FAST_RNN: Declaration = Declaration {
         scalar(ScalarName::Alpha, -3.0, SlowStart::Alpha),
         scalar(ScalarName::Beta, 3.0, SlowStart::Beta),
     ],
-    ..Declaration::new(CellKind::FastRnn, 1)
+    ..Declaration::new(CellKind::FastRnn, Some(1))
 };
 
 const FAST_RNN_VECTOR: Declaration = Declaration {
@@ -109,7 +119,7 @@ const FAST_RNN_VECTOR: Declaration = Declaration {
         scalar(ScalarName::Zeta, 1.0, SlowStart::Value(4.0)),
         NU,
     ],
-    ..Declaration::new(CellKind::FastRnnVector, 2)
+    ..Declaration::new(CellKind::FastRnnVector, Some(2))
 };
 
 const FAST_GRNN: Declaration = Declaration {
@@ -120,7 +130,7 @@ const FAST_GRNN: Declaration = Declaration {
     pointwise: &[gate_bias("b_z", SlowStart::Keep), update_bias("b_h"), ZETA, NU],
     signed_gates: true,
     update_share: 2,
-    ..Declaration::new(CellKind::FastGrnn, 3)
+    ..Declaration::new(CellKind::FastGrnn, Some(3))
 };
 
 const UGRNN: Declaration = Declaration {
@@ -129,7 +139,7 @@ const UGRNN: Declaration = Declaration {
     equation: "z = g(W_z x + U_z h + b_z); c = f(W_h x + U_h h + b_h); h' = z * h + (1 - z) * c",
     blocks: &["z", "h"],
     pointwise: &[gate_bias("b_z", SlowStart::Keep), update_bias("b_h")],
-    ..Declaration::new(CellKind::Ugrnn, 4)
+    ..Declaration::new(CellKind::Ugrnn, Some(4))
 };
 
 const GRU: Declaration = Declaration {
@@ -143,7 +153,7 @@ const GRU: Declaration = Declaration {
         update_bias("b_n"),
         Pointwise { usage: Usage::RecurrentBias, ..update_bias("b_hn") },
     ],
-    ..Declaration::new(CellKind::Gru, 5)
+    ..Declaration::new(CellKind::Gru, Some(5))
 };
 
 const LSTM: Declaration = Declaration {
@@ -159,7 +169,7 @@ const LSTM: Declaration = Declaration {
         gate_bias("b_o", ZERO),
     ],
     signed_gates: true,
-    ..Declaration::new(CellKind::Lstm, 6)
+    ..Declaration::new(CellKind::Lstm, Some(6))
 };
 
 const MIN_GRU: Declaration = Declaration {
@@ -171,7 +181,19 @@ const MIN_GRU: Declaration = Declaration {
     // The gate admits: a small z keeps the state.
     pointwise: &[gate_bias("b_z", SlowStart::Admit), update_bias("b_h")],
     update: Nonlinearity::Identity,
-    ..Declaration::new(CellKind::MinGru, 7)
+    ..Declaration::new(CellKind::MinGru, Some(7))
+};
+
+const EURNN: Declaration = Declaration {
+    name: "eurnn",
+    title: "EURNN",
+    equation: "z = W x + U h; h' = f(|z| + b) z / |z|, where pairs of units are complex numbers",
+    blocks: &["h"],
+    has_pairs: true,
+    // With a bias of 0, lengths are kept at first.
+    pointwise: &[Pointwise { authors: 0.0, ..update_bias("b") }],
+    update: Nonlinearity::Relu,
+    ..Declaration::new(CellKind::Eurnn, None)
 };
 
 /// Everything about a cell that is not arithmetic.
@@ -179,8 +201,8 @@ const MIN_GRU: Declaration = Declaration {
 pub struct Declaration {
     /// The cell.
     pub kind: CellKind,
-    /// Its code in device images, which never changes.
-    pub code: u8,
+    /// Its code in device images, which never changes. A cell without one has no integer form.
+    pub code: Option<u8>,
     /// Its name on the command line and in files.
     pub name: &'static str,
     /// Its name in tables for people.
@@ -193,6 +215,9 @@ pub struct Declaration {
     pub states: usize,
     /// Whether the cell reads `U·h`. The form of U is `none` if it does not.
     pub reads_state: bool,
+    /// Whether the rule reads pairs of units, the real and the imaginary part of a complex number. The number of units
+    /// is even then, and a vector of parameters has an entry for each pair.
+    pub has_pairs: bool,
     /// The parameters besides W and U, in layout order: biases, then scalars.
     pub pointwise: &'static [Pointwise],
     /// Whether integer models may use a gate nonlinearity with negative values.
@@ -207,7 +232,7 @@ pub struct Declaration {
 }
 
 impl Declaration {
-    const fn new(kind: CellKind, code: u8) -> Self {
+    const fn new(kind: CellKind, code: Option<u8>) -> Self {
         Self {
             kind,
             code,
@@ -217,12 +242,18 @@ impl Declaration {
             blocks: &[],
             states: 1,
             reads_state: true,
+            has_pairs: false,
             pointwise: &[],
             signed_gates: false,
             update_share: 1,
             gate: Nonlinearity::Sigmoid,
             update: Nonlinearity::Tanh,
         }
+    }
+
+    /// Whether networks of this cell can be computed in integers.
+    pub const fn has_integers(&self) -> bool {
+        self.code.is_some()
     }
 
     /// Whether the cell has a gate, and so a gate nonlinearity.
@@ -286,6 +317,7 @@ impl Declaration {
             gated: self.gated(),
             signed_gates: self.signed_gates,
             reads_state: self.reads_state,
+            has_pairs: self.has_pairs,
             keeps_apart: apart,
             update_share: self.update_share,
             alphas,
@@ -298,8 +330,8 @@ impl Declaration {
 /// The numbers of a [`Declaration`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CellShape {
-    /// The code in device images.
-    pub code: u8,
+    /// The code in device images, if there is one.
+    pub code: Option<u8>,
     /// Blocks of `hidden` rows stacked in W and U.
     pub blocks: usize,
     /// Vectors of `hidden` entries carried from step to step.
@@ -312,6 +344,8 @@ pub struct CellShape {
     pub signed_gates: bool,
     /// Whether the cell reads `U·h`.
     pub reads_state: bool,
+    /// Whether the rule reads pairs of units.
+    pub has_pairs: bool,
     /// Whether the last block of `U·h` stays apart from `W·x`, behind the other sums.
     pub keeps_apart: bool,
     /// The largest weight of the update.
@@ -328,6 +362,11 @@ impl CellShape {
     /// Sums of one unit in a step.
     pub const fn sums(&self) -> usize {
         self.blocks + self.keeps_apart as usize
+    }
+
+    /// Entries of a vector of parameters for this many units.
+    pub const fn vector_len(&self, hidden: usize) -> usize {
+        if self.has_pairs { hidden / 2 } else { hidden }
     }
 
     /// The place among a unit's sums to which block `block` of `U·h` is added.
@@ -362,7 +401,7 @@ pub enum Alphas {
 pub struct Pointwise {
     /// Its name in layouts and files.
     pub name: &'static str,
-    /// `hidden` entries, or one.
+    /// An entry for each unit or pair of units, or one for all.
     pub is_vector: bool,
     /// What the rule does with it.
     pub usage: Usage,
@@ -499,14 +538,14 @@ impl CellKind {
 
     /// The cell with this code in device images.
     pub fn from_code(code: u8) -> Option<Self> {
-        const CODES: [(u8, CellKind); CELLS.len()] = codes();
-        CODES.iter().find(|(of_cell, _)| *of_cell == code).map(|&(_, kind)| kind)
+        const CODES: [(Option<u8>, CellKind); CELLS.len()] = codes();
+        CODES.iter().find(|(of_cell, _)| *of_cell == Some(code)).map(|&(_, kind)| kind)
     }
 }
 
 /// Code and kind of every cell, without its text.
-const fn codes() -> [(u8, CellKind); CELLS.len()] {
-    let mut codes = [(0, CellKind::Rnn); CELLS.len()];
+const fn codes() -> [(Option<u8>, CellKind); CELLS.len()] {
+    let mut codes = [(None, CellKind::Rnn); CELLS.len()];
     let mut i = 0;
     while i < CELLS.len() {
         codes[i] = (CELLS[i].code, CELLS[i].kind);
@@ -532,7 +571,7 @@ mod tests {
         for d in CELLS {
             assert_eq!(d.kind.declaration().name, d.name);
             assert_eq!(CellKind::from_name(d.name), Some(d.kind));
-            assert_eq!(CellKind::from_code(d.code), Some(d.kind));
+            assert_eq!(d.code.map(CellKind::from_code), d.code.map(|_| Some(d.kind)));
             assert_eq!(d.kind.shape(), d.shape());
         }
     }
@@ -564,5 +603,6 @@ mod tests {
         assert_eq!(shape(CellKind::Gru), (3, 1, 4, 4, 2, 1));
         assert_eq!(shape(CellKind::Lstm), (4, 2, 4, 4, 3, 2));
         assert_eq!(shape(CellKind::MinGru), (2, 1, 2, 2, 1, 1));
+        assert_eq!(shape(CellKind::Eurnn), (1, 1, 1, 1, 0, 1));
     }
 }

@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 use fastgrnn_core::batch::{Batch, Targets};
-use fastgrnn_core::cells::{CELLS, Cell, CellKind, MatrixForm, Nonlinearity, Role};
+use fastgrnn_core::cells::{CELLS, Cell, CellKind, MatrixForm, Nonlinearity, Orthogonal, Role};
 use fastgrnn_core::net::{Network, Readout};
 use fastgrnn_core::rng::Rng;
 use fastgrnn_engine::engine::Loss;
@@ -13,6 +13,16 @@ pub const LOSSES: [Loss; 3] = [Loss::SoftmaxCrossEntropy, Loss::BinaryCrossEntro
 /// Every cell.
 pub fn kinds() -> impl Iterator<Item = CellKind> {
     CELLS.iter().map(|d| d.kind)
+}
+
+/// Every cell that has an integer form.
+pub fn integer_kinds() -> impl Iterator<Item = CellKind> {
+    kinds().filter(|kind| kind.declaration().has_integers())
+}
+
+/// The least number of units of this cell that is not below `hidden`.
+pub fn units(kind: CellKind, hidden: usize) -> usize {
+    if kind.declaration().has_pairs { hidden.next_multiple_of(2) } else { hidden }
 }
 
 /// The pairs of gate and update nonlinearity that make a difference to `kind`.
@@ -42,8 +52,24 @@ pub const FORMS: [(MatrixForm, MatrixForm); 5] = [
     (MatrixForm::Diagonal, MatrixForm::LowRank(3)),
 ];
 
-/// Like [`network`], with given forms. A W that is not square is full instead of diagonal, and a U
-/// that the cell does not have stays absent.
+/// Ways to make an orthogonal U of `hidden` units.
+pub fn orthogonal(hidden: usize) -> Vec<Orthogonal> {
+    let half = hidden.div_ceil(2);
+    let mut forms = vec![
+        Orthogonal::Reflections { count: hidden },
+        Orthogonal::Reflections { count: half },
+        Orthogonal::Spectral { count: half, margin: 0.1 },
+        Orthogonal::Factored { margin: 0.1 },
+    ];
+    if hidden >= 4 && hidden.is_multiple_of(2) {
+        forms.extend([1, half].map(|layers| Orthogonal::Rotations { layers }));
+        forms.push(Orthogonal::FftRotations);
+    }
+    forms
+}
+
+/// Like [`network`], with given forms. A W that is not square is full instead of diagonal, a U that
+/// the cell does not have stays absent, and a cell that reads pairs of units has an even number of them.
 pub fn network_of_forms(
     cell: &Cell,
     layers: usize,
@@ -57,6 +83,7 @@ pub fn network_of_forms(
     };
     let cells = (0..layers).map(|l| {
         let mut cell = cell.clone();
+        cell.hidden = units(cell.kind, cell.hidden);
         cell.input = if l == 0 { cell.input } else { cell.hidden };
         let rows = cell.blocks() * cell.hidden;
         cell.form_w = cut(form_w, rows, cell.input);
@@ -81,7 +108,7 @@ pub fn params(net: &Network, rng: &mut Rng) -> Vec<f32> {
         let scale = match view.role {
             Role::Weight => 0.8 / (view.cols as f64).sqrt(),
             Role::Bias => 0.4,
-            Role::Raw | Role::Embedding => 1.0,
+            Role::Raw | Role::Embedding | Role::Basis => 1.0,
         };
         params[view.range()].fill_with(|| (scale * rng.normal()) as f32);
     }
@@ -141,7 +168,11 @@ pub fn soften(batch: &mut Batch, outputs: usize, rows: usize, soft: bool, taught
     }
 }
 
-/// Draws parameters and a batch whose nonlinearities stay `margin` away from their kinks.
+/// Far enough from a kink that rounding to f32 does not cross it.
+pub const ROUNDING_MARGIN: f64 = 2e-5;
+
+/// Draws parameters and a batch whose nonlinearities stay `margin` away from their kinks. Cells that have kinks whatever
+/// their nonlinearities are stay away from them at least as far as rounding needs.
 pub fn off_kinks(
     net: &Network,
     lengths: &[usize],
@@ -149,6 +180,8 @@ pub fn off_kinks(
     with_initial: bool,
     margin: f64,
 ) -> (Vec<f32>, Batch) {
+    let has_pairs = net.layers.iter().any(|cell| cell.kind.declaration().has_pairs);
+    let margin = if has_pairs { margin.max(ROUNDING_MARGIN) } else { margin };
     for seed in 0..200 {
         let mut rng = Rng::keyed(seed, &[net.layout().len() as u64]);
         let params = params(net, &mut rng);

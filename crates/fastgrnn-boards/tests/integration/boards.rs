@@ -61,7 +61,7 @@ fn every_cell(board: Board) {
     if !runs(board) {
         return;
     }
-    for (i, cell) in CELLS.iter().enumerate() {
+    for (i, cell) in CELLS.iter().filter(|cell| cell.has_integers()).enumerate() {
         let smooth = Cell::new(cell.kind, FEATURES, 9);
         let piecewise = Cell { gate: Nonlinearity::QuantSigm, update: Nonlinearity::QuantTanh, ..smooth };
         let low_rank = piecewise.clone().with_ranks(Some(2), Some(4));

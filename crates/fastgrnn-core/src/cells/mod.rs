@@ -15,13 +15,18 @@
 //! assert_eq!(names, ["w1", "w2", "u1", "u2", "b_z", "b_h", "zeta", "nu"]);
 //! ```
 mod nonlinearity;
+mod orthogonal;
+mod param;
 mod start;
 
 pub use fastgrnn_runtime::cells::{
-    Alphas, CELLS, CellKind, CellShape, Declaration, Pointwise, Scalar, ScalarName, SlowStart, Usage,
+    Alphas, CELLS, CellKind, CellShape, Declaration, Pointwise, SHORTEST, Scalar, ScalarName, SlowStart,
+    Usage,
 };
 pub use fastgrnn_runtime::{MatrixForm, Nonlinearity};
 pub use nonlinearity::NonlinearityF64;
+pub use orthogonal::Orthogonal;
+pub use param::{Param, Role};
 pub use start::Start;
 
 use fastgrnn_runtime::float;
@@ -68,6 +73,10 @@ pub struct Cell {
     pub form_w: MatrixForm,
     /// The form of U.
     pub form_u: MatrixForm,
+    /// How the blocks of U are made where they are orthogonal, or nearly so; U is then full for everything that reads it.
+    /// Networks in training have it, models in files do not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub orthogonal_u: Option<Orthogonal>,
     /// Nonlinearity of the gates.
     pub gate: Nonlinearity,
     /// Nonlinearity of the update.
@@ -77,41 +86,15 @@ pub struct Cell {
     pub scalars: Scalars,
 }
 
-/// What a parameter is, for code that walks a layout without knowing cells.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
-    /// A matrix or factor: may be decayed and is quantised to bytes.
-    Weight,
-    /// A bias vector.
-    Bias,
-    /// α, β, ζ or ν before their sigmoid.
-    Raw,
-    /// The vectors of tokens.
-    Embedding,
-}
-
-/// Name, shape and role of one parameter tensor of a cell.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Param {
-    /// Name within the layer.
-    pub name: &'static str,
-    /// Rows of the row-major matrix.
-    pub rows: usize,
-    /// Columns; 1 for vectors and scalars.
-    pub cols: usize,
-    /// What it is.
-    pub role: Role,
-    /// Its declaration, unless it is a matrix.
-    pub pointwise: Option<Pointwise>,
-}
-
 /// W or U of a cell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CellMatrix {
     /// `'w'` or `'u'`.
     pub letter: char,
     /// The parameterisation.
     pub form: MatrixForm,
+    /// How the blocks are made where they are orthogonal, or nearly so.
+    pub orthogonal: Option<Orthogonal>,
     /// Rows: the blocks stacked.
     pub rows: usize,
     /// Columns: the features or states that it reads.
@@ -124,6 +107,9 @@ impl CellMatrix {
     /// Full: `w` is `rows × cols`. Low rank: `w1` is `rows × rank`, `w2` is `cols × rank`. Diagonal:
     /// `w` is `rows × 1`, the diagonals of the blocks. Absent: none. U likewise.
     pub fn params(&self) -> Vec<Param> {
+        if let Some(orthogonal) = self.orthogonal {
+            return orthogonal.params(self.rows / self.cols, self.cols);
+        }
         let names = if self.letter == 'w' { ["w", "w1", "w2"] } else { ["u", "u1", "u2"] };
         let weight = |name, rows, cols| Param { name, rows, cols, role: Role::Weight, pointwise: None };
         match self.form {
@@ -147,6 +133,7 @@ impl Cell {
             hidden,
             form_w: MatrixForm::Full,
             form_u: if declaration.reads_state { MatrixForm::Full } else { MatrixForm::Absent },
+            orthogonal_u: None,
             gate: declaration.gate,
             update: declaration.update,
             scalars: Scalars::default(),
@@ -165,6 +152,12 @@ impl Cell {
     /// The same cell with these forms of W and U.
     pub fn with_forms(mut self, form_w: MatrixForm, form_u: MatrixForm) -> Self {
         (self.form_w, self.form_u) = (form_w, form_u);
+        self
+    }
+
+    /// The same cell with a U that is made in this way.
+    pub fn with_orthogonal_u(mut self, orthogonal: Orthogonal) -> Self {
+        (self.form_u, self.orthogonal_u) = (MatrixForm::Full, Some(orthogonal));
         self
     }
 
@@ -188,13 +181,13 @@ impl Cell {
     /// W.
     pub fn w(&self) -> CellMatrix {
         let rows = self.blocks() * self.hidden;
-        CellMatrix { letter: 'w', form: self.form_w, rows, cols: self.input }
+        CellMatrix { letter: 'w', form: self.form_w, orthogonal: None, rows, cols: self.input }
     }
 
     /// U.
     pub fn u(&self) -> CellMatrix {
         let rows = self.blocks() * self.hidden;
-        CellMatrix { letter: 'u', form: self.form_u, rows, cols: self.hidden }
+        CellMatrix { letter: 'u', form: self.form_u, orthogonal: self.orthogonal_u, rows, cols: self.hidden }
     }
 
     /// Whether a nonlinearity of the cell reads the table of integer models.
@@ -211,7 +204,7 @@ impl Cell {
             if p.through_sigmoid() && self.scalars.mode(p.name) != Scalar::Learnt {
                 continue;
             }
-            let rows = if p.is_vector { self.hidden } else { 1 };
+            let rows = if p.is_vector { self.kind.shape().vector_len(self.hidden) } else { 1 };
             let role = if p.through_sigmoid() { Role::Raw } else { Role::Bias };
             params.push(Param { name: p.name, rows, cols: 1, role, pointwise: Some(*p) });
         }

@@ -1,6 +1,6 @@
 //! Starting values of the parameters.
 
-use super::{Cell, MatrixForm, NonlinearityF64, Param, SlowStart};
+use super::{Cell, MatrixForm, NonlinearityF64, Param, Role, SlowStart};
 use crate::rng::Rng;
 use serde::{Deserialize, Serialize};
 
@@ -32,6 +32,9 @@ impl Start {
 
     /// Fills `out` with the start of `param` of `cell`, for sequences of about `steps` steps.
     pub fn fill(self, cell: &Cell, param: &Param, steps: usize, rng: &mut Rng, out: &mut [f32]) {
+        if let (Some(orthogonal), Role::Basis) = (cell.orthogonal_u, param.role) {
+            return fill(out, || orthogonal.first_value(param.name, cell.hidden, rng));
+        }
         match self {
             Self::Authors => authors(param, rng, out),
             Self::Slow => slow(cell, param, steps, rng, out),

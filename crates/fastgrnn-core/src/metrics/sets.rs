@@ -13,9 +13,9 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The ranks up to which precision and nDCG are computed.
-pub const RANKS: [usize; 3] = [1, 3, 5];
-/// The most of [`RANKS`].
+/// The ranks up to which nDCG is computed.
+const NDCG_RANKS: [usize; 3] = [1, 3, 5];
+/// Precision is computed up to each rank until this one.
 const MOST: usize = 5;
 
 /// Thresholds that are tried lie a step of scores apart.
@@ -29,8 +29,12 @@ const CELLS: usize = (2.0 * REACH * STEPS_PER_UNIT) as usize + 2;
 pub struct SetScores {
     /// Mean share of the best-ranked label that is true.
     pub precision_at_1: f64,
+    /// Mean share of the 2 best-ranked labels that are true.
+    pub precision_at_2: f64,
     /// Mean share of the 3 best-ranked labels that are true.
     pub precision_at_3: f64,
+    /// Mean share of the 4 best-ranked labels that are true.
+    pub precision_at_4: f64,
     /// Mean share of the 5 best-ranked labels that are true.
     pub precision_at_5: f64,
     /// Mean discounted gain of the best-ranked label, of the largest that is possible.
@@ -47,10 +51,12 @@ pub struct SetScores {
 
 impl SetScores {
     /// The name and the value of each number.
-    pub fn entries(&self) -> [(&'static str, Option<f64>); 8] {
+    pub fn entries(&self) -> [(&'static str, Option<f64>); 10] {
         [
             ("precision_at_1", Some(self.precision_at_1)),
+            ("precision_at_2", Some(self.precision_at_2)),
             ("precision_at_3", Some(self.precision_at_3)),
+            ("precision_at_4", Some(self.precision_at_4)),
             ("precision_at_5", Some(self.precision_at_5)),
             ("ndcg_at_1", Some(self.ndcg_at_1)),
             ("ndcg_at_3", Some(self.ndcg_at_3)),
@@ -69,13 +75,15 @@ impl SetScores {
         let plain = |k: usize| of(k).unwrap_or(0.0);
         Self {
             precision_at_1: plain(0),
-            precision_at_3: plain(1),
-            precision_at_5: plain(2),
-            ndcg_at_1: plain(3),
-            ndcg_at_3: plain(4),
-            ndcg_at_5: plain(5),
-            micro_f1: of(6),
-            macro_f1: of(7),
+            precision_at_2: plain(1),
+            precision_at_3: plain(2),
+            precision_at_4: plain(3),
+            precision_at_5: plain(4),
+            ndcg_at_1: plain(5),
+            ndcg_at_3: plain(6),
+            ndcg_at_5: plain(7),
+            micro_f1: of(8),
+            macro_f1: of(9),
         }
     }
 }
@@ -142,7 +150,7 @@ impl Decisions {
 pub struct SetCounts {
     labels: usize,
     n: u64,
-    precision: [f64; 3],
+    precision: [f64; MOST],
     ndcg: [f64; 3],
     /// Of each label; those that the model does not know come last.
     decisions: Vec<Decisions>,
@@ -158,7 +166,7 @@ impl SetCounts {
         Self {
             labels,
             n: 0,
-            precision: [0.0; 3],
+            precision: [0.0; MOST],
             ndcg: [0.0; 3],
             decisions: vec![Decisions::default(); labels],
             true_scores: vec![0; CELLS],
@@ -206,8 +214,8 @@ impl SetCounts {
             if rank < truth.len() {
                 most += discount;
             }
-            if let Some(k) = RANKS.iter().position(|&k| k == rank + 1) {
-                self.precision[k] += hits / (rank + 1) as f64;
+            self.precision[rank] += hits / (rank + 1) as f64;
+            if let Some(k) = NDCG_RANKS.iter().position(|&k| k == rank + 1) {
                 self.ndcg[k] += if most > 0.0 { gain / most } else { 0.0 };
             }
         }
@@ -222,8 +230,10 @@ impl SetCounts {
         let each: Vec<f64> = self.decisions.iter().filter_map(|decisions| decisions.f1()).collect();
         SetScores {
             precision_at_1: self.precision[0] / n,
-            precision_at_3: self.precision[1] / n,
-            precision_at_5: self.precision[2] / n,
+            precision_at_2: self.precision[1] / n,
+            precision_at_3: self.precision[2] / n,
+            precision_at_4: self.precision[3] / n,
+            precision_at_5: self.precision[4] / n,
             ndcg_at_1: self.ndcg[0] / n,
             ndcg_at_3: self.ndcg[1] / n,
             ndcg_at_5: self.ndcg[2] / n,

@@ -6,7 +6,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::label_sets;
-use super::labels::{from_one_hot, labels, labels_like};
+use super::labels::{from_one_hot, labels, labels_like, unknown_to_model};
 use super::names::listed;
 use super::part::Part;
 use super::speech::NOISE;
@@ -60,7 +60,8 @@ pub(crate) fn assemble(
         // A model knows its classes: a part may lack some, or have one only.
         Some(expect) if !expect.classes.is_empty() && kind != LabelKind::Value => {
             let known = Labels::Class { index: Vec::new(), names: expect.classes.clone() };
-            labels_like(&train, &known, "the model", &mut notes)?
+            labels_like(&train, &known, "the model", &mut notes)
+                .map_err(|error| unknown_to_model(&train, error))?
         }
         Some(_) if train.x.is_empty() && train.x.has_tokens() => Labels::Next,
         Some(_) if train.x.is_empty() => {
@@ -73,7 +74,12 @@ pub(crate) fn assemble(
         refuse_classes_of_validation_only(&train, &y)?;
     }
     let test_y = match &test {
-        Some(test) => Some(labels_like(test, &y, &train.file, &mut notes)?),
+        Some(test) => {
+            Some(labels_like(test, &y, &train.file, &mut notes).map_err(|error| match &request.expect {
+                Some(expect) if !expect.classes.is_empty() => unknown_to_model(test, error),
+                _ => error,
+            })?)
+        }
         None => None,
     };
     let mut groups = HashMap::new();

@@ -278,6 +278,22 @@ pub enum DataError {
         /// The classes of the training data.
         known: String,
     },
+    /// A label that is not one of the classes of the model that the data is read for.
+    #[error(
+        "{file}, {place}: label '{label}' is not a class of the model; the classes of the data set are {found}, those of the model {known}; use data with the classes of the model, or a model that was trained on this data set, or correct the label if it is a mistake"
+    )]
+    OtherClasses {
+        /// The file.
+        file: String,
+        /// The first sequence with such a label.
+        place: String,
+        /// The label.
+        label: String,
+        /// The classes of the data set.
+        found: String,
+        /// The classes of the model.
+        known: String,
+    },
     /// A class without members.
     #[error("{file}: class '{class}' has no sequences; add some, or remove it from the class list")]
     EmptyClass {

@@ -190,6 +190,18 @@ pub(crate) fn labels_like(
     }
 }
 
+/// The error about a label that a model does not know, in place of one that the training data does not have.
+pub(crate) fn unknown_to_model(part: &Part, error: DataError) -> DataError {
+    match error {
+        DataError::UnseenLabel { file, place, label, known } => {
+            let names = class_text(part.labels_in(), &part.y).map(|text| sorted_names(&text));
+            let found = listed(&names.unwrap_or_else(|_| vec![label.clone()]));
+            DataError::OtherClasses { file, place, label, found, known }
+        }
+        other => other,
+    }
+}
+
 fn check_finite(file: &str, values: &[f64]) -> Result<(), DataError> {
     match values.iter().position(|v| !(*v as f32).is_finite()) {
         Some(i) => Err(DataError::NotFinite {

@@ -168,7 +168,12 @@ fn a_model_is_evaluated_on_one_class_or_on_a_test_part_alone() {
     assert!(data.train.is_empty());
     assert_eq!(classes(data.test.as_ref().unwrap()), ["v"]);
     let error = data::load_bytes("a.csv", b"a,label\n1,v\n2,w\n", &request).unwrap_err();
-    assert!(matches!(&error, DataError::UnseenLabel { place, .. } if place == "sequence 1"), "{error}");
+    assert!(matches!(&error, DataError::OtherClasses { place, .. } if place == "sequence 1"), "{error}");
+    for part in
+        ["'w' is not a class of the model", "of the data set are v, w", "of the model u, v", "use data"]
+    {
+        assert!(error.to_string().contains(part), "{error}");
+    }
 }
 
 #[test]

@@ -32,7 +32,12 @@ impl Rule for FastGrnn {
         p.add_scalar(gradient, "zeta", k, d.h * (1.0 - z) * candidate);
         p.add_scalar(gradient, "nu", k, d.h * candidate);
         let d_a = d_az + d_ah;
-        Unit { wx: [d_a, 0.0, 0.0, 0.0], uh: [d_a, 0.0, 0.0, 0.0], old: Memory { h: d.h * z, c: 0.0 } }
+        Unit {
+            wx: [d_a, 0.0, 0.0, 0.0],
+            uh: [d_a, 0.0, 0.0, 0.0],
+            old: Memory { h: d.h * z, c: 0.0 },
+            ..Unit::default()
+        }
     }
 
     #[inline(always)]

@@ -24,7 +24,12 @@ impl Rule for FastRnn {
         p.add_bias(gradient, "b", k, d_a);
         p.add_scalar(gradient, "alpha", k, d.h * candidate);
         p.add_scalar(gradient, "beta", k, d.h * unit.old.h);
-        Unit { wx: [d_a, 0.0, 0.0, 0.0], uh: [d_a, 0.0, 0.0, 0.0], old: Memory { h: d.h * beta, c: 0.0 } }
+        Unit {
+            wx: [d_a, 0.0, 0.0, 0.0],
+            uh: [d_a, 0.0, 0.0, 0.0],
+            old: Memory { h: d.h * beta, c: 0.0 },
+            ..Unit::default()
+        }
     }
 
     #[inline(always)]

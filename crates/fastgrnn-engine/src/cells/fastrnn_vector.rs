@@ -28,7 +28,12 @@ impl Rule for FastRnnVector {
         p.add_scalar(gradient, "alpha", k, d.h * candidate - d_beta * zeta);
         p.add_scalar(gradient, "zeta", k, d_beta * (1.0 - alpha));
         p.add_scalar(gradient, "nu", k, d_beta);
-        Unit { wx: [d_a, 0.0, 0.0, 0.0], uh: [d_a, 0.0, 0.0, 0.0], old: Memory { h: d.h * beta, c: 0.0 } }
+        Unit {
+            wx: [d_a, 0.0, 0.0, 0.0],
+            uh: [d_a, 0.0, 0.0, 0.0],
+            old: Memory { h: d.h * beta, c: 0.0 },
+            ..Unit::default()
+        }
     }
 
     #[inline(always)]

@@ -34,6 +34,7 @@ impl Rule for Gru {
             wx: [d_ar, d_az, d_an, 0.0],
             uh: [d_ar, d_az, d_an * r, 0.0],
             old: Memory { h: d.h * z, c: 0.0 },
+            ..Unit::default()
         }
     }
 

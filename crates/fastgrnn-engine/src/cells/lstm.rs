@@ -43,7 +43,12 @@ impl Rule for Lstm {
         p.add_bias(gradient, "b_f", k, d_f);
         p.add_bias(gradient, "b_g", k, d_g);
         p.add_bias(gradient, "b_o", k, d_o);
-        Unit { wx: [d_i, d_f, d_g, d_o], uh: [d_i, d_f, d_g, d_o], old: Memory { h: 0.0, c: d_c * f } }
+        Unit {
+            wx: [d_i, d_f, d_g, d_o],
+            uh: [d_i, d_f, d_g, d_o],
+            old: Memory { h: 0.0, c: d_c * f },
+            ..Unit::default()
+        }
     }
 
     #[inline(always)]

@@ -23,7 +23,12 @@ impl Rule for MinGru {
         let d_ah = d.h * z * p.update_slope(candidate);
         p.add_bias(gradient, "b_z", k, d_az);
         p.add_bias(gradient, "b_h", k, d_ah);
-        Unit { wx: [d_az, d_ah, 0.0, 0.0], uh: [0.0; 4], old: Memory { h: d.h * (1.0 - z), c: 0.0 } }
+        Unit {
+            wx: [d_az, d_ah, 0.0, 0.0],
+            uh: [0.0; 4],
+            old: Memory { h: d.h * (1.0 - z), c: 0.0 },
+            ..Unit::default()
+        }
     }
 
     #[inline(always)]

@@ -8,6 +8,7 @@
 //! up the gradients of biases and scalars. Vectors run over hidden units; columns are the outer loop
 //! so that biases and their gradients stay in registers.
 
+mod eurnn;
 mod fastgrnn;
 mod fastrnn;
 mod fastrnn_vector;
@@ -40,6 +41,7 @@ macro_rules! with_rule {
             CellKind::Gru => with_rule!(@ gru::Gru, $rule, $body),
             CellKind::Lstm => with_rule!(@ lstm::Lstm, $rule, $body),
             CellKind::MinGru => with_rule!(@ mingru::MinGru, $rule, $body),
+            CellKind::Eurnn => with_rule!(@ eurnn::Eurnn, $rule, $body),
         }
     };
     (@ $type:ty, $rule:ident, $body:expr) => {{

@@ -17,7 +17,7 @@ impl Rule for Rnn {
         let h = Self::step(p, k, unit).h;
         let d_a = d.h * p.update_slope(h);
         p.add_bias(gradient, "b", k, d_a);
-        Unit { wx: [d_a, 0.0, 0.0, 0.0], uh: [d_a, 0.0, 0.0, 0.0], old: Memory::default() }
+        Unit { wx: [d_a, 0.0, 0.0, 0.0], uh: [d_a, 0.0, 0.0, 0.0], old: Memory::default(), ..Unit::default() }
     }
 
     #[inline(always)]

@@ -25,7 +25,12 @@ impl Rule for Ugrnn {
         let d_ah = d.h * (1.0 - z) * p.update_slope(candidate);
         p.add_bias(gradient, "b_z", k, d_az);
         p.add_bias(gradient, "b_h", k, d_ah);
-        Unit { wx: [d_az, d_ah, 0.0, 0.0], uh: [d_az, d_ah, 0.0, 0.0], old: Memory { h: d.h * z, c: 0.0 } }
+        Unit {
+            wx: [d_az, d_ah, 0.0, 0.0],
+            uh: [d_az, d_ah, 0.0, 0.0],
+            old: Memory { h: d.h * z, c: 0.0 },
+            ..Unit::default()
+        }
     }
 
     #[inline(always)]

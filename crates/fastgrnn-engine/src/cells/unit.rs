@@ -1,6 +1,6 @@
 //! What an element-wise rule reads of one unit, and of the parameters besides W and U.
 
-use fastgrnn_core::cells::{Cell as Declared, Nonlinearity, NonlinearityF64, Role, Scalar};
+use fastgrnn_core::cells::{Cell as Declared, Nonlinearity, NonlinearityF64, Scalar};
 use std::cell::Cell;
 
 /// Largest number of stacked blocks of any cell.
@@ -13,6 +13,8 @@ pub struct Unit {
     pub wx: [f64; BLOCKS],
     /// `(U·h)` of the unit, block by block.
     pub uh: [f64; BLOCKS],
+    /// The sum of both in the first block of the other unit of a pair, for cells whose rule reads pairs.
+    pub partner: f64,
     /// The state before the step.
     pub old: Memory,
 }
@@ -28,7 +30,7 @@ pub struct Memory {
 
 /// Biases, scalars and nonlinearities of a layer, wherever they are stored.
 pub trait Parameters {
-    /// The entry of bias `name` for this unit.
+    /// The entry of bias `name` for this unit, or the pair that it belongs to.
     fn bias(&self, name: &str, unit: usize) -> f64;
     /// α, β, ζ or ν of this unit, after the sigmoid.
     fn scalar(&self, name: &str, unit: usize) -> f64;
@@ -36,6 +38,8 @@ pub trait Parameters {
     fn gate(&self, x: f64) -> f64;
     /// The update nonlinearity.
     fn update(&self, x: f64) -> f64;
+    /// Takes note that the rule has no derivative at this distance from here.
+    fn note_kink(&self, _distance: f64) {}
 }
 
 /// The [`Parameters`] of a layer in the flat buffer, with derivatives.
@@ -55,7 +59,7 @@ pub(crate) struct Place {
 
 /// Where the stored biases and scalars of `cell` lie from `*offset` on; moves `*offset` past them.
 pub(crate) fn places(cell: &Declared, offset: &mut usize) -> Vec<Place> {
-    let pointwise = cell.params().into_iter().filter(|p| p.role != Role::Weight);
+    let pointwise = cell.params().into_iter().filter(|p| p.pointwise.is_some());
     pointwise
         .map(|p| {
             let start = *offset;
@@ -70,14 +74,15 @@ impl<'a> Pointwise<'a> {
         Self { cell, params, places, kink_margin: Cell::new(f64::INFINITY) }
     }
 
-    /// Smallest distance of an argument given to `gate` or `update` from a kink.
+    /// Smallest distance of an argument from a kink: of `gate` and `update`, and those that a rule noted.
     pub(crate) fn kink_margin(&self) -> f64 {
         self.kink_margin.get()
     }
 
     fn place(&self, name: &str, unit: usize) -> usize {
         let place = self.places.iter().find(|p| p.name == name).expect("a stored parameter");
-        place.start + unit.min(place.rows - 1)
+        // One entry for each unit, for each pair, or for all.
+        place.start + unit * place.rows / self.cell.hidden
     }
 
     pub(crate) fn add_bias(&self, gradient: &mut [f64], name: &str, unit: usize, d: f64) {
@@ -107,12 +112,7 @@ impl<'a> Pointwise<'a> {
     }
 
     fn evaluate(&self, f: Nonlinearity, x: f64) -> f64 {
-        for kink in kinks(f) {
-            let distance = (x - kink).abs();
-            if distance > 0.0 {
-                self.kink_margin.set(self.kink_margin.get().min(distance));
-            }
-        }
+        kinks(f).iter().for_each(|kink| self.note_kink((x - kink).abs()));
         f.value(x)
     }
 }
@@ -137,6 +137,12 @@ impl Parameters for Pointwise<'_> {
 
     fn update(&self, x: f64) -> f64 {
         self.evaluate(self.cell.update, x)
+    }
+
+    fn note_kink(&self, distance: f64) {
+        if distance > 0.0 {
+            self.kink_margin.set(self.kink_margin.get().min(distance));
+        }
     }
 }
 

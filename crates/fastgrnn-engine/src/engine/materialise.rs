@@ -6,8 +6,9 @@
 //! variant of `Parameterisation` and these two functions.
 
 use super::plan::Matrix;
-use crate::simd::{AddTo, Buffer, Gemm, Outer, Packed, Segment, Simd};
-use fastgrnn_core::cells::MatrixForm;
+use crate::orthogonal::OrthogonalBlocks;
+use crate::simd::{AddTo, Buffer, Gemm, Kernel, Outer, Packed, Segment, Simd};
+use fastgrnn_core::cells::{MatrixForm, Orthogonal};
 
 /// A full matrix and the parameterisation that makes it.
 pub(super) struct Materialised {
@@ -20,6 +21,7 @@ pub(super) struct Materialised {
 /// How the matrix follows from the parameters, with the buffers that it needs.
 enum Parameterisation {
     LowRank(LowRank),
+    Orthogonal(OrthogonalForm),
 }
 
 /// The gradient of a full matrix as the kernels gather it: transposed, `inputs` rows `stride` apart.
@@ -37,9 +39,10 @@ pub(super) struct MatrixGradient<'a> {
 impl Materialised {
     /// Buffers for a matrix of `stacked` rows.
     pub(super) fn new<S: Simd>(plan: &Matrix, stacked: usize) -> Self {
-        let parameterisation = match plan.form {
-            MatrixForm::LowRank(_) => Parameterisation::LowRank(LowRank::new::<S>(plan, stacked)),
-            form => unreachable!("a {form} matrix is not materialised"),
+        let parameterisation = match (plan.orthogonal, plan.form) {
+            (Some(form), _) => Parameterisation::Orthogonal(OrthogonalForm::new(form, plan, stacked)),
+            (None, MatrixForm::LowRank(_)) => Parameterisation::LowRank(LowRank::new::<S>(plan, stacked)),
+            (None, form) => unreachable!("a {form} matrix is not materialised"),
         };
         Self { matrix: Buffer::zeros(stacked * plan.width), stride: plan.width, parameterisation }
     }
@@ -55,6 +58,9 @@ impl Materialised {
             Parameterisation::LowRank(form) => {
                 form.materialise(s, plan, params, &mut self.matrix, self.stride);
             }
+            Parameterisation::Orthogonal(form) => {
+                form.materialise(s, plan, params, &mut self.matrix, self.stride);
+            }
         }
     }
 
@@ -68,6 +74,7 @@ impl Materialised {
     ) {
         match &mut self.parameterisation {
             Parameterisation::LowRank(form) => form.pull_back(s, plan, gradient, out),
+            Parameterisation::Orthogonal(form) => form.pull_back(s, plan, gradient, out),
         }
     }
 }
@@ -157,6 +164,75 @@ impl LowRank {
         }
         copy_rows(&self.grad_first, plan.rank_width, &mut out[plan.first.clone()], plan.rank);
         copy_rows(&self.grad_second, plan.rank_width, &mut out[plan.second.clone()], plan.rank);
+    }
+}
+
+/// Blocks that are orthogonal, or nearly so. They are computed in f64.
+struct OrthogonalForm {
+    blocks: OrthogonalBlocks,
+    params: Vec<f64>,
+    matrix: Vec<f64>,
+    /// Gradients of both.
+    by_params: Vec<f64>,
+    by_matrix: Vec<f64>,
+}
+
+/// Computes the matrix from the parameters.
+struct MaterialiseBlocks<'a>(&'a mut OrthogonalForm);
+
+impl Kernel for MaterialiseBlocks<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(self, _: S) {
+        self.0.blocks.materialise(&self.0.params, &mut self.0.matrix);
+    }
+}
+
+/// Computes the gradient of the parameters from that of the matrix.
+struct PullBackBlocks<'a>(&'a mut OrthogonalForm);
+
+impl Kernel for PullBackBlocks<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(self, _: S) {
+        self.0.blocks.pull_back(&self.0.params, &self.0.by_matrix, &mut self.0.by_params);
+    }
+}
+
+impl OrthogonalForm {
+    fn new(form: Orthogonal, plan: &Matrix, stacked: usize) -> Self {
+        let blocks = OrthogonalBlocks::new(form, stacked / plan.inputs, plan.inputs);
+        let (params, entries) = (vec![0.0; blocks.len()], vec![0.0; stacked * plan.inputs]);
+        Self { blocks, by_params: params.clone(), params, by_matrix: entries.clone(), matrix: entries }
+    }
+
+    fn materialise<S: Simd>(
+        &mut self,
+        s: S,
+        plan: &Matrix,
+        params: &[f32],
+        matrix: &mut [f32],
+        stride: usize,
+    ) {
+        let own = plan.orthogonal_parts().flat_map(|part| &params[part]);
+        self.params.iter_mut().zip(own).for_each(|(to, &from)| *to = f64::from(from));
+        s.vectorize(MaterialiseBlocks(self));
+        for (to, from) in matrix.chunks_mut(stride).zip(self.matrix.chunks(plan.inputs)) {
+            to.iter_mut().zip(from).for_each(|(to, &from)| *to = from as f32);
+        }
+    }
+
+    fn pull_back<S: Simd>(&mut self, s: S, plan: &Matrix, gradient: MatrixGradient<'_>, out: &mut [f32]) {
+        let MatrixGradient { values, stride, hidden, width, blocks } = gradient;
+        for (row, to) in self.by_matrix.chunks_mut(plan.inputs).enumerate() {
+            let column = blocks[row / hidden] * width + row % hidden;
+            to.iter_mut().enumerate().for_each(|(k, to)| *to = f64::from(values[k * stride + column]));
+        }
+        s.vectorize(PullBackBlocks(self));
+        let mut from = self.by_params.iter();
+        for part in plan.orthogonal_parts() {
+            out[part].iter_mut().zip(&mut from).for_each(|(to, &from)| *to = from as f32);
+        }
     }
 }
 

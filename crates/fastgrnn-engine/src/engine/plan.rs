@@ -2,7 +2,7 @@
 
 use crate::cells;
 use crate::simd::{Simd, padded};
-use fastgrnn_core::cells::{Cell, CellMatrix, MatrixForm, Scalar, ScalarName};
+use fastgrnn_core::cells::{Cell, CellMatrix, MatrixForm, Orthogonal, Scalar, ScalarName};
 use fastgrnn_core::net::{EMBEDDING, Layout, Network};
 use std::ops::Range;
 
@@ -36,6 +36,8 @@ impl Evaluation {
 #[derive(Clone, Debug)]
 pub(super) struct Matrix {
     pub(super) form: MatrixForm,
+    /// How the blocks are made where they are orthogonal, or nearly so.
+    pub(super) orthogonal: Option<Orthogonal>,
     pub(super) evaluation: Evaluation,
     pub(super) inputs: usize,
     /// The rank; 0 unless there are factors.
@@ -46,14 +48,24 @@ pub(super) struct Matrix {
     pub(super) k: usize,
     /// `k`, padded.
     pub(super) width: usize,
-    /// The whole matrix, its diagonals or its first factor, in the flat buffer.
+    /// The whole matrix, its diagonals, its first factor, or the first part of what makes orthogonal blocks, in the flat
+    /// buffer.
     pub(super) first: Range<usize>,
-    /// The second factor in the flat buffer, if there is one.
+    /// The second factor or part in the flat buffer, if there is one.
     pub(super) second: Range<usize>,
+    /// The third part in the flat buffer, if there is one.
+    pub(super) third: Range<usize>,
     /// Gradient of the main product's matrix, transposed: `k × pre·width`. Of diagonals: as they lie.
     pub(super) grad_first: Range<usize>,
     /// Gradient of the second factor if factored: `inputs × width`.
     pub(super) grad_second: Range<usize>,
+}
+
+impl Matrix {
+    /// Where the parameters of orthogonal blocks lie in the flat buffer, in their order.
+    pub(super) fn orthogonal_parts(&self) -> impl Iterator<Item = Range<usize>> {
+        [self.first.clone(), self.second.clone(), self.third.clone()].into_iter()
+    }
 }
 
 /// The shape of a cell's element-wise part.
@@ -296,6 +308,7 @@ impl LayerPlan {
             let of_second = if evaluation == Evaluation::Factored { inputs * rank_width } else { 0 };
             Matrix {
                 form: of_cell.form,
+                orthogonal: of_cell.orthogonal,
                 evaluation,
                 inputs,
                 rank,
@@ -304,6 +317,7 @@ impl LayerPlan {
                 width: padded::<S>(k),
                 first: at(0),
                 second: at(1),
+                third: at(2),
                 grad_first: grads.take(entries),
                 grad_second: grads.take(of_second),
             }
@@ -390,6 +404,9 @@ fn evaluation(form: MatrixForm) -> Result<Evaluation, usize> {
 /// How U is evaluated. For factors, the multiply-adds of a training step decide; padding counts,
 /// since it is computed.
 fn evaluation_of_u<S: Simd>(u: &CellMatrix) -> Evaluation {
+    if u.orthogonal.is_some() {
+        return Evaluation::Materialised;
+    }
     let rank = match evaluation(u.form) {
         Ok(evaluation) => return evaluation,
         Err(rank) => rank,

@@ -185,8 +185,9 @@ impl LayerWeights {
         for (source, vector) in plan.vectors.iter().zip(self.vectors.chunks_mut(plan.width)) {
             match source {
                 Source::Params { at, raw } => {
-                    for (to, &value) in vector.iter_mut().zip(&params[at.clone()]) {
-                        *to = if *raw { sigmoid(value) } else { value };
+                    let units = plan.hidden / at.len();
+                    for (to, &value) in vector.chunks_exact_mut(units).zip(&params[at.clone()]) {
+                        to.fill(if *raw { sigmoid(value) } else { value });
                     }
                 }
                 Source::Fixed(value) => vector[..plan.hidden].fill(*value),
@@ -212,8 +213,12 @@ impl LayerWeights {
             plan.vectors.iter().zip(point.chunks(plan.width).zip(self.vectors.chunks(plan.width)))
         {
             if let Source::Params { at, raw } = source {
+                // An entry belongs to a unit, or to the units of a pair.
+                let units = plan.hidden / at.len();
                 for (i, to) in out[at.clone()].iter_mut().enumerate() {
-                    *to = if *raw { g[i] * value[i] * (1.0 - value[i]) } else { g[i] };
+                    let (value, units) = (value[i * units], i * units..(i + 1) * units);
+                    let by_value: f32 = g[units].iter().sum();
+                    *to = if *raw { by_value * value * (1.0 - value) } else { by_value };
                 }
             }
         }

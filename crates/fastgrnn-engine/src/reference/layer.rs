@@ -1,6 +1,7 @@
 //! One layer over one sequence: the products around a cell's element-wise rule, through time.
 
 use super::linear::Linear;
+use super::step_jacobian::StepJacobian;
 use crate::cells::{self, Memory, Place, Pointwise, Unit, places};
 use fastgrnn_core::cells::Cell;
 
@@ -56,7 +57,10 @@ impl<'a> ReferenceLayer<'a> {
             let units: Vec<Unit> = memory
                 .iter()
                 .enumerate()
-                .map(|(k, &old)| Unit { wx: self.of_unit(&wx, k), uh: self.of_unit(&uh, k), old })
+                .map(|(k, &old)| {
+                    let partner = self.partner(k).map_or(0.0, |partner| wx[partner] + uh[partner]);
+                    Unit { wx: self.of_unit(&wx, k), uh: self.of_unit(&uh, k), partner, old }
+                })
                 .collect();
             memory = units
                 .iter()
@@ -70,13 +74,15 @@ impl<'a> ReferenceLayer<'a> {
     }
 
     /// From the derivatives by each state that others read, adds those by the layer's parameters
-    /// to `gradient` and returns those by each input.
+    /// to `gradient` and returns those by each input. `see` is given a number of steps and the whole derivative by the
+    /// state after so many steps.
     pub(super) fn reverse(
         &self,
         params: &[f64],
         pass: &Pass,
         d_states: &[Vec<f64>],
         gradient: &mut [f64],
+        see: &mut dyn FnMut(usize, &[Memory]),
     ) -> Vec<Vec<f64>> {
         let pointwise = Pointwise::new(self.cell, params, &self.places);
         let stacked = self.cell.blocks() * self.cell.hidden;
@@ -84,12 +90,17 @@ impl<'a> ReferenceLayer<'a> {
         let mut d_inputs = vec![Vec::new(); pass.steps.len()];
         for (t, step) in pass.steps.iter().enumerate().rev() {
             d_memory.iter_mut().zip(&d_states[t]).for_each(|(m, d)| m.h += d);
+            see(t + 1, &d_memory);
             let (mut d_wx, mut d_uh) = (vec![0.0; stacked], vec![0.0; stacked]);
             for (k, unit) in step.units.iter().enumerate() {
                 let d = cells::reverse(self.cell.kind, &pointwise, k, unit, d_memory[k], gradient);
                 for block in 0..self.cell.blocks() {
-                    d_wx[block * self.cell.hidden + k] = d.wx[block];
-                    d_uh[block * self.cell.hidden + k] = d.uh[block];
+                    d_wx[block * self.cell.hidden + k] += d.wx[block];
+                    d_uh[block * self.cell.hidden + k] += d.uh[block];
+                }
+                if let Some(partner) = self.partner(k) {
+                    d_wx[partner] += d.partner;
+                    d_uh[partner] += d.partner;
                 }
                 d_memory[k] = d.old;
             }
@@ -98,7 +109,64 @@ impl<'a> ReferenceLayer<'a> {
             let d_h = self.u.reverse(params, &h, &d_uh, gradient);
             d_memory.iter_mut().zip(d_h).for_each(|(m, d)| m.h += d);
         }
+        see(0, &d_memory);
         d_inputs
+    }
+
+    /// The other unit of the pair of unit `k`, if the rule reads pairs.
+    fn partner(&self, k: usize) -> Option<usize> {
+        self.cell.kind.shape().has_pairs.then_some(k ^ 1)
+    }
+
+    /// The blocks of U as one dense matrix with rows of `hidden` entries.
+    pub(super) fn dense_u(&self, params: &[f64]) -> Vec<f64> {
+        let (hidden, rows) = (self.cell.hidden, self.cell.blocks() * self.cell.hidden);
+        let mut dense = vec![0.0; rows * hidden];
+        let mut unit = vec![0.0; hidden];
+        for j in 0..hidden {
+            unit[j] = 1.0;
+            for (i, value) in self.u.apply(params, &unit).into_iter().enumerate() {
+                dense[i * hidden + j] = value;
+            }
+            unit[j] = 0.0;
+        }
+        dense
+    }
+
+    /// The derivative of the state after step `t` by the state before it, from the dense matrix U. `scratch` has an
+    /// entry for each parameter.
+    pub(super) fn jacobian(
+        &self,
+        params: &[f64],
+        pass: &Pass,
+        t: usize,
+        u: &[f64],
+        scratch: &mut [f64],
+    ) -> StepJacobian {
+        let (hidden, size) = (self.cell.hidden, self.cell.state_len());
+        let pointwise = Pointwise::new(self.cell, params, &self.places);
+        let mut jacobian = StepJacobian::zero(size);
+        for (k, unit) in pass.steps[t].units.iter().enumerate() {
+            // h comes first, then the c of an LSTM.
+            for part in 0..size / hidden {
+                let of = |wanted: usize| if part == wanted { 1.0 } else { 0.0 };
+                let d = Memory { h: of(0), c: of(1) };
+                let by = cells::reverse(self.cell.kind, &pointwise, k, unit, d, scratch);
+                let row = part * hidden + k;
+                for block in 0..self.cell.blocks() {
+                    let from = &u[(block * hidden + k) * hidden..][..hidden];
+                    jacobian.add_through_u(row, by.uh[block], from);
+                }
+                if let Some(partner) = self.partner(k) {
+                    jacobian.add_through_u(row, by.partner, &u[partner * hidden..][..hidden]);
+                }
+                jacobian.add_direct(row, k, by.old.h);
+                if size > hidden {
+                    jacobian.add_direct(row, hidden + k, by.old.c);
+                }
+            }
+        }
+        jacobian
     }
 
     /// Entry `k` of each stacked block.

@@ -1,7 +1,9 @@
 //! A matrix in the flat buffer, in any form: full (`y = A·x`), low-rank (`y = A1·(A2ᵀ·x)`), diagonal
-//! blocks (`y_b = d_b⊙x`) or absent (`y = 0`).
+//! blocks (`y_b = d_b⊙x`), absent (`y = 0`), or orthogonal blocks that are made from parameters.
 
-use fastgrnn_core::cells::{CellMatrix, MatrixForm};
+use crate::orthogonal::OrthogonalBlocks;
+use fastgrnn_core::cells::{CellMatrix, MatrixForm, Orthogonal};
+use std::ops::Range;
 
 /// Where a matrix lies, and its sizes.
 pub(super) enum Linear {
@@ -9,6 +11,7 @@ pub(super) enum Linear {
     Low { start1: usize, start2: usize, rows: usize, cols: usize, rank: usize },
     Diagonal { start: usize, rows: usize, cols: usize },
     Absent { rows: usize, cols: usize },
+    Orthogonal { form: Orthogonal, params: Range<usize>, rows: usize, cols: usize },
 }
 
 impl Linear {
@@ -20,6 +23,10 @@ impl Linear {
     pub(super) fn next(offset: &mut usize, matrix: &CellMatrix) -> Self {
         let CellMatrix { form, rows, cols, .. } = *matrix;
         let start = *offset;
+        if let Some(form) = matrix.orthogonal {
+            *offset += OrthogonalBlocks::new(form, rows / cols, cols).len();
+            return Self::Orthogonal { form, params: start..*offset, rows, cols };
+        }
         match form {
             MatrixForm::Full => {
                 *offset += rows * cols;
@@ -49,6 +56,9 @@ impl Linear {
                 (0..rows).map(|i| params[start + i] * x[i % cols]).collect()
             }
             Self::Absent { rows, .. } => vec![0.0; rows],
+            Self::Orthogonal { form, params: ref range, rows, cols } => {
+                product(&orthogonal(form, &params[range.clone()], rows, cols).1, x, rows)
+            }
         }
     }
 
@@ -77,8 +87,26 @@ impl Linear {
                 dx
             }
             Self::Absent { cols, .. } => vec![0.0; cols],
+            Self::Orthogonal { form, params: ref range, rows, cols } => {
+                let own = &params[range.clone()];
+                let (mut blocks, matrix) = orthogonal(form, own, rows, cols);
+                let mut by_matrix = vec![0.0; rows * cols];
+                add_outer(&mut by_matrix, dy, x);
+                let mut by_params = vec![0.0; own.len()];
+                blocks.pull_back(own, &by_matrix, &mut by_params);
+                gradient[range.clone()].iter_mut().zip(by_params).for_each(|(to, d)| *to += d);
+                transposed_product(&matrix, dy, cols)
+            }
         }
     }
+}
+
+/// The matrix of these parameters, and what made it.
+fn orthogonal(form: Orthogonal, params: &[f64], rows: usize, cols: usize) -> (OrthogonalBlocks, Vec<f64>) {
+    let mut blocks = OrthogonalBlocks::new(form, rows / cols, cols);
+    let mut matrix = vec![0.0; rows * cols];
+    blocks.materialise(params, &mut matrix);
+    (blocks, matrix)
 }
 
 /// `A·x` for a row-major `rows × x.len()` matrix.

@@ -22,11 +22,15 @@
 //! params.iter_mut().zip(&gradient).for_each(|(p, g)| *p -= 0.1 * g);
 //! assert!(reference::gradient(&net, &params, &batch, Loss::SoftmaxCrossEntropy).0 < loss);
 //! ```
+mod flow;
 mod layer;
 mod linear;
 mod loss;
+mod step_jacobian;
 
 pub use crate::cells::{Memory, Parameters, Unit};
+pub use flow::{jacobians, state_gradients};
+pub use step_jacobian::StepJacobian;
 
 use crate::cells;
 use fastgrnn_core::batch::Batch;
@@ -83,6 +87,21 @@ pub fn last_states(net: &Network, params: &[f64], batch: &Batch) -> Vec<f64> {
 /// The weighted mean loss over the readout rows with the batch's penalties and dropout, and its
 /// derivative by every parameter.
 pub fn gradient(net: &Network, params: &[f64], batch: &Batch, loss: Loss) -> (f64, Vec<f64>) {
+    gradient_with(net, params, batch, loss, &mut |_, _, _, _| {})
+}
+
+/// Is given a sequence, a layer, a number of steps and the derivative of the loss by the layer's state after so many
+/// steps; 0 means the initial state.
+type SeeDerivative<'a> = dyn FnMut(usize, usize, usize, &[Memory]) + 'a;
+
+/// The same, and `see` is given the derivatives by the states.
+fn gradient_with(
+    net: &Network,
+    params: &[f64],
+    batch: &Batch,
+    loss: Loss,
+    see: &mut SeeDerivative,
+) -> (f64, Vec<f64>) {
     let model = Model::new(net);
     let mut total = 0.0;
     let mut gradient = vec![0.0; params.len()];
@@ -137,7 +156,8 @@ pub fn gradient(net: &Network, params: &[f64], batch: &Batch, loss: Loss) -> (f6
             }
         }
         for (l, (layer, pass)) in model.layers.iter().zip(&run.passes).enumerate().rev() {
-            d_states = layer.reverse(params, pass, &d_states, &mut gradient);
+            let mut of_layer = |steps: usize, d: &[Memory]| see(i, l, steps, d);
+            d_states = layer.reverse(params, pass, &d_states, &mut gradient, &mut of_layer);
             if l > 0 {
                 run.drop_from(l - 1, &mut d_states);
             }

@@ -77,6 +77,10 @@ pub trait Simd: Copy + Send + Sync + 'static {
     fn fma(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V;
     /// `value` in the lanes where `low < x < high`, 0 elsewhere.
     fn between(self, x: Self::V, low: f32, high: f32, value: Self::V) -> Self::V;
+    /// The square root.
+    fn sqrt(self, a: Self::V) -> Self::V;
+    /// Every two lanes, the first one and its neighbour, exchanged.
+    fn swap_pairs(self, a: Self::V) -> Self::V;
     /// 2 to the power of whole numbers from −126 to 127.
     fn power_of_two(self, n: Self::V) -> Self::V;
     /// The sum of the lanes, in a fixed order.

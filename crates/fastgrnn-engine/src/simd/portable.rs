@@ -83,6 +83,16 @@ impl Simd for Portable {
     }
 
     #[inline(always)]
+    fn sqrt(self, a: Self::V) -> Self::V {
+        a.map(f32::sqrt)
+    }
+
+    #[inline(always)]
+    fn swap_pairs(self, a: Self::V) -> Self::V {
+        std::array::from_fn(|i| a[i ^ 1])
+    }
+
+    #[inline(always)]
     fn power_of_two(self, n: Self::V) -> Self::V {
         n.map(|n| f32::from_bits(((n as i32 + 127) as u32) << 23))
     }

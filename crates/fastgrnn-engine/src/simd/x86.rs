@@ -84,6 +84,13 @@ impl Simd for Avx2 {
         min(a, b) = _mm256_min_ps;
         max(a, b) = _mm256_max_ps;
         fma(a, b, c) = _mm256_fmadd_ps;
+        sqrt(a) = _mm256_sqrt_ps;
+    }
+
+    #[inline(always)]
+    fn swap_pairs(self, a: __m256) -> __m256 {
+        // SAFETY: `self` proves that the CPU has the instruction.
+        unsafe { _mm256_permute_ps::<0b10_11_00_01>(a) }
     }
 
     #[inline(always)]
@@ -128,6 +135,13 @@ impl Simd for Avx512 {
         min(a, b) = _mm512_min_ps;
         max(a, b) = _mm512_max_ps;
         fma(a, b, c) = _mm512_fmadd_ps;
+        sqrt(a) = _mm512_sqrt_ps;
+    }
+
+    #[inline(always)]
+    fn swap_pairs(self, a: __m512) -> __m512 {
+        // SAFETY: `self` proves that the CPU has the instruction.
+        unsafe { _mm512_permute_ps::<0b10_11_00_01>(a) }
     }
 
     #[inline(always)]

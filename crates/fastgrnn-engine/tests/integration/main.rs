@@ -1,6 +1,8 @@
 //! The engine against the f64 reference, the reference against differences and PyTorch.
 
+mod eurnn;
 mod gradients;
+mod reference_flow;
 mod reference_gradients;
 mod runtime_float;
 mod text;

@@ -8,7 +8,7 @@ use fastgrnn_engine::engine::Loss;
 use fastgrnn_engine::reference;
 use fastgrnn_testing::networks::{
     FORMS, LOSSES, central_differences, kinds, network, network_of_forms, nonlinearities, norm, off_kinks,
-    relative_error, soften, widen,
+    orthogonal, relative_error, soften, widen,
 };
 
 /// Compares the gradient of every tensor with central differences, to 1e-6 of its norm.
@@ -51,6 +51,18 @@ fn backward_equals_central_differences_for_every_cell_and_matrix_form() {
                 let (params, batch) = off_kinks(&net, &[4, 2], Loss::SoftmaxCrossEntropy, layers > 1, 1e-3);
                 check(&net, &widen(&params), &batch, Loss::SoftmaxCrossEntropy);
             }
+        }
+    }
+}
+
+#[test]
+fn backward_equals_central_differences_for_every_orthogonal_matrix() {
+    for kind in kinds().filter(|kind| kind.declaration().reads_state) {
+        for form in orthogonal(4) {
+            let cell = Cell::new(kind, 2, 4).with_orthogonal_u(form);
+            let net = network(&cell, 1, (None, None), 3, Readout::Last);
+            let (params, batch) = off_kinks(&net, &[4, 2], Loss::SoftmaxCrossEntropy, true, 1e-3);
+            check(&net, &widen(&params), &batch, Loss::SoftmaxCrossEntropy);
         }
     }
 }

@@ -38,6 +38,7 @@ pub(super) fn code(
         CellKind::Gru => rule.gru(),
         CellKind::Lstm => rule.lstm(),
         CellKind::MinGru => rule.min_gru(),
+        CellKind::Eurnn => unreachable!("integer networks have cells with an integer form"),
     };
     let advance = format!("bias += {};", layer.biases.len());
     let text = lines.into_iter().chain([advance]).map(|line| format!("        {line}\n")).collect();

@@ -192,6 +192,7 @@ fn rule(index: usize, layer: &IntegerLayer) -> String {
             format!("float z = {g}({});", sum(0, 0)),
             format!("h[k] = (1.0f - z) * h[k] + z * {f}({});", sum(1, 1)),
         ],
+        CellKind::Eurnn => unreachable!("integer networks have cells with an integer form"),
     };
     lines.iter().map(|line| format!("        {line}\n")).collect()
 }

@@ -107,7 +107,7 @@ pub fn language_model(tokens: usize, tied: bool) -> IntegerModel {
 /// Models that reach all cells, forms of matrices, nonlinearities and meanings of scores.
 pub fn variety() -> Vec<(String, IntegerModel)> {
     let mut all = Vec::new();
-    for (i, cell) in fastgrnn::cells::CELLS.iter().enumerate() {
+    for (i, cell) in fastgrnn::cells::CELLS.iter().filter(|cell| cell.has_integers()).enumerate() {
         let smooth = Cell::new(cell.kind, 4, 9);
         let piecewise = Cell { gate: Nonlinearity::QuantSigm, update: Nonlinearity::QuantTanh, ..smooth };
         let low_rank = piecewise.clone().with_ranks(Some(2), Some(5));

@@ -35,7 +35,7 @@ fn networks_of_every_cell_live_in_one_program_and_agree_with_the_host() {
     let piecewise =
         |cell: Cell| Cell { gate: Nonlinearity::QuantSigm, update: Nonlinearity::QuantTanh, ..cell };
     let mut models: Vec<(String, IntegerModel)> = Vec::new();
-    for (i, cell) in CELLS.iter().enumerate() {
+    for (i, cell) in CELLS.iter().filter(|cell| cell.has_integers()).enumerate() {
         let cell = piecewise(Cell::new(cell.kind, 4, 9)).with_ranks(Some(2), None);
         models.push((
             format!("{}_low_rank", cell.kind.name().replace('-', "_")),

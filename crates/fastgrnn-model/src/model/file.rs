@@ -102,7 +102,7 @@ fn sorted(value: Value) -> Value {
 
 fn shape(view: &View) -> Vec<usize> {
     match view.role {
-        Role::Weight | Role::Embedding => vec![view.rows, view.cols],
+        Role::Weight | Role::Embedding | Role::Basis => vec![view.rows, view.cols],
         Role::Bias | Role::Raw => vec![view.rows],
     }
 }
@@ -172,7 +172,10 @@ impl Metadata {
                 return Err(metadata_error(format!("format {format} with the scales of an integer model")));
             }
         }
-        if (self.task == StoredTask::Sets || self.network.readout.is_pooled()) && self.integer.is_some() {
+        let has_integers = self.task != StoredTask::Sets
+            && !self.network.readout.is_pooled()
+            && self.network.layers.iter().all(|cell| cell.kind.declaration().has_integers());
+        if !has_integers && self.integer.is_some() {
             return Err(metadata_error("the scales of an integer model for one that has no integer form"));
         }
         if self.detector.is_some() && self.integer.is_none() {

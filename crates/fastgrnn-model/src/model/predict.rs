@@ -2,8 +2,9 @@
 
 use super::sets::own_sets;
 use super::{Model, ModelError, Scorer, Task};
-use fastgrnn_core::metrics::{Evaluation, SetCounts};
-use fastgrnn_core::net::Loss;
+use fastgrnn_core::metrics::{Evaluation, Scores, SetCounts};
+use fastgrnn_core::net::{InitialState, Loss};
+use fastgrnn_core::rng::{Rng, stream};
 use fastgrnn_data::data::{Examples, Expect, Labels, Normalize, Sequences};
 use fastgrnn_data::text::END_OF_LINE;
 
@@ -208,6 +209,39 @@ impl Model {
         let predictions = Predictions::new(self, scores);
         let evaluation = predictions.evaluate(self, &y, &all, loss);
         Ok((evaluation, predictions))
+    }
+
+    /// The scores on all examples when every sequence starts from a state that is drawn from a normal distribution, for
+    /// each of `count` states. `seed` decides the states.
+    ///
+    /// ```
+    /// # use fastgrnn_core::{cells::{Cell, CellKind}, net::Network};
+    /// # use fastgrnn_data::data::{Examples, Labels, Sequences};
+    /// # use fastgrnn_model::model::{Model, Task};
+    /// let net = Network::new(vec![Cell::new(CellKind::FastRnn, 1, 2)], 2);
+    /// let (params, labels) = (vec![0.1; net.layout().len()], vec!["low".to_string(), "high".to_string()]);
+    /// let model = Model::new(net, params, Task::Classes { labels: labels.clone() });
+    /// let mut x = Sequences::new(1);
+    /// x.push(&[0.1, 0.2]);
+    /// let examples = Examples::new(x, Labels::Class { index: vec![1], names: labels });
+    /// assert_eq!(model.scores_from_random_states(&examples, 3, 0, 1)?.len(), 3);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn scores_from_random_states(
+        &self,
+        examples: &Examples,
+        count: usize,
+        seed: u64,
+        threads: usize,
+    ) -> Result<Vec<Scores>, ModelError> {
+        let units: usize = self.network.layers.iter().map(|cell| cell.hidden).sum();
+        let of_state = |number: u64| {
+            let mut rng = Rng::keyed(seed, &[stream::INITIAL, number]);
+            let state = (0..units).map(|_| rng.normal() as f32).collect();
+            let model = Self { initial_state: InitialState::Given(state), ..self.clone() };
+            model.evaluate(examples, threads).map(|(evaluation, _)| evaluation.scores)
+        };
+        (0..count as u64).map(of_state).collect()
     }
 
     /// How well a language model with `params` in place of its own predicts the texts at `indices`.

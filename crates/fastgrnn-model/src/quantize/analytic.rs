@@ -100,7 +100,7 @@ mod tests {
     fn the_image_has_the_length_that_was_foretold() {
         let mut x = Sequences::new(6);
         x.push(&[0.5; 12]);
-        for declaration in fastgrnn_core::cells::CELLS {
+        for declaration in fastgrnn_core::cells::CELLS.iter().filter(|cell| cell.has_integers()) {
             for (w, u, smooth) in [
                 (Full, Full, true),
                 (LowRank(3), LowRank(3), false),

@@ -102,6 +102,9 @@ fn check(model: &Model, x: &Sequences) -> Result<(), QuantizeError> {
 
 /// Whether a network has an integer form, whatever its parameters.
 pub fn check_form(net: &Network, normalize: Normalize, initial: &InitialState) -> Result<(), QuantizeError> {
+    if let Some(cell) = net.layers.iter().find(|cell| !cell.kind.declaration().has_integers()) {
+        return Err(QuantizeError::Cell { cell: cell.kind });
+    }
     if net.readout.is_pooled() {
         return Err(QuantizeError::Pooled);
     }

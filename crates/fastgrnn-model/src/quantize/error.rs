@@ -10,6 +10,15 @@ pub enum QuantizeError {
     /// A network of several labels.
     #[error("a model of several labels a sequence has no integer form; train it without `quantize`")]
     SeveralLabels,
+    /// A cell whose rule is not computed in integers.
+    #[error(
+        "a network of the cell {cell} has no integer form, because its rule divides by the lengths of complex numbers; \
+         use `cell = rnn` with `form-u = rotations`, which has a unitary matrix, too, and is computed in integers"
+    )]
+    Cell {
+        /// The cell.
+        cell: CellKind,
+    },
     /// A head that reads all states at once.
     #[error(
         "a network whose head reads the mean or the largest of all states has no integer form; use `readout = last`"

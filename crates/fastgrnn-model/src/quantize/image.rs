@@ -58,7 +58,9 @@ fn write_layer(out: &mut Vec<u8>, layer: &IntegerLayer) {
     let (cell, s) = (&layer.cell, &layer.shifts);
     let declaration = cell.kind.declaration();
     let gate = if declaration.gated() { cell.gate.code() } else { NO_GATE };
-    out.extend([declaration.code, gate, cell.update.code(), u8::from(!layer.start.is_empty())]);
+    let code =
+        declaration.code.expect("networks of cells without a code are refused when they are quantised");
+    out.extend([code, gate, cell.update.code(), u8::from(!layer.start.is_empty())]);
     for size in [cell.hidden, cell.form_w.rank().unwrap_or(0), cell.form_u.rank().unwrap_or(0)] {
         out.extend((size as u16).to_le_bytes());
     }

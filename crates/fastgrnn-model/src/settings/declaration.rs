@@ -2,7 +2,7 @@
 
 use super::{
     AugmentSetting, Axes, ClassShare, ClassWeight, FormSetting, Numbers, Optimizer, Rank, ReadoutSetting,
-    Refit, ScalarSetting, Schedule, Stages,
+    RecurrentForm, Refit, ScalarSetting, Schedule, Stages,
 };
 use fastgrnn_core::cells::{CellKind, Nonlinearity, Start};
 use fastgrnn_core::net::{InitialState, Loss, MAX_LAYERS};
@@ -77,7 +77,13 @@ settings! {
         /// Form of the input matrix W; diagonal needs as many units as features
         form_w: FormSetting = constant(FormSetting::Full);
         /// Form of the recurrent matrix U
-        form_u: FormSetting = derived("full, or none for cells without this matrix");
+        form_u: RecurrentForm = derived("full; rotations for the cell eurnn, none for cells without this matrix");
+        /// Reflections that make an orthogonal U, for form-u reflections or spectral
+        reflections: usize = optional("as many as units; for spectral at most 16"), value("N"), range(1..=MAX_HIDDEN);
+        /// Layers of rotations that make a unitary U, for form-u rotations; half as many as units reach every unitary matrix
+        rotations: usize = optional("8, at most half as many as units"), value("N"), range(1..=MAX_HIDDEN);
+        /// How far singular values of U may lie from 1, for form-u spectral or factored
+        spectral_margin: f64 = optional("0.1"), value("X"), range(0.0..1.0);
         /// Layers of cells
         layers: usize = constant(1), value("N"), range(1..=MAX_LAYERS);
         /// What the head reads of each sequence: its last state, or the mean or the largest values of all states
@@ -139,13 +145,13 @@ settings! {
     /// How the network is trained.
     "Training", TrainingRecipe => TrainingConfig {
         /// Stages of the run as KIND:SHARE of its batches; kinds are dense, project (with every=N batches, gradual, keep=X), frozen and quantized
-        stages: Stages = derived("dense:1; with a keep-… below 1 dense:1/3,project:1/3:every=15,frozen:1/3; with quantize the last 1/6 is quantized"), value("KIND:SHARE,…");
+        stages: Stages = derived("dense:1; with a keep-… below 1 dense:1/3,project:1/3:every=15,frozen:1/3; with quantize the last 1/6 is quantized, except for rsg"), value("KIND:SHARE,…");
         /// Passes over the training data
         epochs: usize = derived("about 8,000 optimiser steps, 30 to 200 epochs; more for few sequences, fewer if two cores would need more than ten minutes"), value("N"), range(1..=MAX_COUNT);
         /// Sequences in an optimiser step
         batch: usize = derived("100, at most a quarter of the training data; 4 for language models"), value("N"), range(1..=MAX_COUNT);
         /// Learning rate
-        lr: f64 = derived("0.003 for adam and adamw (0.005 for language models, 0.001 with the cell rnn), 0.05 for nesterov, 0.1 for sgd and asgd"), value("X"),
+        lr: f64 = derived("0.003 for adam and adamw (0.005 for language models, 0.001 with the cell rnn), 0.05 for nesterov, 0.1 for sgd, asgd and rsg"), value("X"),
             range(holds(|v: &f64| *v as f32 > 0.0 && (*v as f32).is_finite(), "a number above 0 that an f32 can hold"));
         /// Optimiser
         optimizer: Optimizer = derived("adam, or adamw for language models");
@@ -182,7 +188,7 @@ settings! {
         /// Penalty on changing states: factor of the mean square of the changes of the last layer's state from step to step
         temporal_penalty: f64 = optional("0, or 1 for language models"), value("X"), range(is_not_negative());
         /// Largest norm of a gradient; 0 for no limit
-        clip: f64 = derived("1, or 0.25 for language models"), value("X"), range(is_not_negative());
+        clip: f64 = derived("1, or 0.25 for language models; 0 for rsg"), value("X"), range(is_not_negative());
         /// Loss
         loss: Loss = derived("softmax-cross-entropy for classes, squared-error for numbers");
         /// Also apply the loss at N earlier time steps (predictions still use the last one)

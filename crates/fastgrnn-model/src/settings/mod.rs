@@ -24,5 +24,6 @@ pub use recipe::ModelRecipe;
 pub use share::ClassShare;
 pub use stage::{DEFAULT_PROJECTION_INTERVAL, Stage, StageKind, StageName, Stages};
 pub use values::{
-    Axes, ClassWeight, FormSetting, Numbers, Optimizer, Rank, ReadoutSetting, Refit, ScalarSetting, Schedule,
+    Axes, ClassWeight, FormSetting, Numbers, Optimizer, Rank, ReadoutSetting, RecurrentForm, Refit,
+    SPECTRAL_MARGIN, SPECTRAL_REFLECTIONS, ScalarSetting, Schedule,
 };

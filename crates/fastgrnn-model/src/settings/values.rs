@@ -1,6 +1,6 @@
 //! The types of the keys, each readable from a flag and from a file.
 
-use fastgrnn_core::cells::{MatrixForm, Scalar};
+use fastgrnn_core::cells::{MatrixForm, Orthogonal, Scalar};
 use fastgrnn_core::initial::{TextOr, decimal};
 use fastgrnn_core::settings::InvalidSetting;
 use fastgrnn_core::{choice, text_setting};
@@ -18,6 +18,8 @@ choice! {
         /// Averaged gradient descent: sgd, and from the first plateau of validation on the mean of all
         /// later parameters counts.
         Asgd = "asgd",
+        /// Randomised stochastic gradient: sgd that ends at a step which is drawn by lot. No epoch is chosen.
+        Rsg = "rsg",
         /// Gradient descent with Nesterov momentum.
         Nesterov = "nesterov",
         /// Adam; weight decay is added to the gradient.
@@ -94,6 +96,90 @@ choice! {
         None = "none",
     }
 }
+
+choice! {
+    /// The form of U.
+    RecurrentForm {
+        /// A matrix of parameters, or two factors if a rank is given.
+        #[default]
+        Full = "full",
+        /// A diagonal in each of the cell's blocks.
+        Diagonal = "diagonal",
+        /// No matrix.
+        None = "none",
+        /// An orthogonal matrix in each block: a product of reflections.
+        Reflections = "reflections",
+        /// Reflections, singular values near 1, reflections.
+        Spectral = "spectral",
+        /// Two orthogonal bases that Cayley transforms make, and singular values near 1.
+        Factored = "factored",
+        /// A unitary matrix whose complex numbers are pairs of units: layers of rotations of neighbours.
+        Rotations = "rotations",
+        /// The same with a layer of rotations for every distance that is a power of two.
+        FftRotations = "fft-rotations",
+    }
+}
+
+impl RecurrentForm {
+    /// The form of the matrix, with the rank that goes with `full`.
+    pub fn with_rank(self, rank: Rank) -> MatrixForm {
+        self.plain().map_or(MatrixForm::Full, |form| form.with_rank(rank))
+    }
+
+    /// The same form as one that W can have; nothing for an orthogonal one.
+    pub fn plain(self) -> Option<FormSetting> {
+        match self {
+            Self::Full => Some(FormSetting::Full),
+            Self::Diagonal => Some(FormSetting::Diagonal),
+            Self::None => Some(FormSetting::None),
+            Self::Reflections | Self::Spectral | Self::Factored | Self::Rotations | Self::FftRotations => {
+                None
+            }
+        }
+    }
+
+    /// How an orthogonal matrix of `hidden` rows is made, with what was set.
+    pub fn orthogonal(
+        self,
+        hidden: usize,
+        reflections: Option<usize>,
+        margin: Option<f64>,
+        rotations: Option<usize>,
+    ) -> Option<Orthogonal> {
+        let margin = margin.unwrap_or(SPECTRAL_MARGIN);
+        match self {
+            Self::Full | Self::Diagonal | Self::None => None,
+            Self::Reflections => Some(Orthogonal::Reflections { count: reflections.unwrap_or(hidden) }),
+            Self::Spectral => {
+                let count = reflections.unwrap_or(SPECTRAL_REFLECTIONS.min(hidden));
+                Some(Orthogonal::Spectral { count, margin })
+            }
+            Self::Factored => Some(Orthogonal::Factored { margin }),
+            Self::Rotations => {
+                let layers = rotations.unwrap_or(ROTATION_LAYERS.min(hidden / 2));
+                Some(Orthogonal::Rotations { layers })
+            }
+            Self::FftRotations => Some(Orthogonal::FftRotations),
+        }
+    }
+}
+
+impl From<MatrixForm> for RecurrentForm {
+    fn from(form: MatrixForm) -> Self {
+        match form {
+            MatrixForm::Full | MatrixForm::LowRank(_) => Self::Full,
+            MatrixForm::Diagonal => Self::Diagonal,
+            MatrixForm::Absent => Self::None,
+        }
+    }
+}
+
+/// Reflections on each side of the singular values, if nothing else is set.
+pub const SPECTRAL_REFLECTIONS: usize = 16;
+/// Layers of rotations, if nothing else is set.
+pub const ROTATION_LAYERS: usize = 8;
+/// How far singular values may lie from 1, if nothing else is set.
+pub const SPECTRAL_MARGIN: f64 = 0.1;
 
 impl FormSetting {
     /// The form of the matrix, with the rank that goes with `full`.
@@ -337,6 +423,7 @@ mod tests {
         names_agree_with_files::<Refit>();
         names_agree_with_files::<ClassWeight>();
         names_agree_with_files::<FormSetting>();
+        names_agree_with_files::<RecurrentForm>();
     }
 
     #[test]

@@ -11,7 +11,7 @@ use fastgrnn_model::quantize::{
     IntegerNetwork, IntegerScores, Options, Saturations, quantize,
 };
 use fastgrnn_runtime::int::{Meaning, Place, Shifts};
-use fastgrnn_testing::networks::{FORMS, kinds, network, network_of_forms, nonlinearities, params};
+use fastgrnn_testing::networks::{FORMS, integer_kinds, network, network_of_forms, nonlinearities, params};
 
 /// The runtime, sequence by sequence.
 fn folded(model: &IntegerModel, x: &Sequences, indices: &[u32]) -> IntegerScores {
@@ -78,7 +78,7 @@ fn lengths(rng: &mut Rng) -> Vec<usize> {
 
 #[test]
 fn quantised_networks_of_every_cell_nonlinearity_and_rank_give_the_runtimes_bits() {
-    for kind in kinds() {
+    for kind in integer_kinds() {
         for (gate, update) in nonlinearities(kind) {
             if !allowed(kind, gate) {
                 continue;
@@ -100,7 +100,7 @@ fn quantised_networks_of_every_cell_nonlinearity_and_rank_give_the_runtimes_bits
 
 #[test]
 fn quantised_networks_of_every_cell_and_matrix_form_give_the_runtimes_bits() {
-    for kind in kinds() {
+    for kind in integer_kinds() {
         for (i, forms) in FORMS.into_iter().enumerate() {
             for (layers, input) in [(1, 7), (2, 3)] {
                 let net = network_of_forms(&Cell::new(kind, input, 7), layers, forms, 3, Readout::Last);
@@ -219,7 +219,7 @@ fn factors(rows: usize, cols: usize, form: MatrixForm, kept: f64, rng: &mut Rng)
 #[test]
 fn extremes_of_every_cell_and_nonlinearity_saturate_alike_at_every_place() {
     let mut seen = [0; Place::ALL.len()];
-    for kind in kinds() {
+    for kind in integer_kinds() {
         for (gate, update) in nonlinearities(kind) {
             if !allowed(kind, gate) {
                 continue;

@@ -7,7 +7,7 @@ use fastgrnn_data::data::{Normalize, Normalizer, Sequences};
 use fastgrnn_model::any::AnyModel;
 use fastgrnn_model::model::{Model, Task};
 use fastgrnn_model::quantize::{IntegerModel, Options, QuantizeError, quantize};
-use fastgrnn_testing::networks::kinds;
+use fastgrnn_testing::networks::integer_kinds;
 
 /// Smooth random walks with a mean and a scale of their own for each feature.
 fn recordings(count: usize, steps: usize, dim: usize, seed: u64) -> Sequences {
@@ -48,7 +48,7 @@ fn integers_follow_the_float_model_for_every_cell_and_nonlinearity() {
         (Nonlinearity::QuantSigm, Nonlinearity::QuantTanh),
         (Nonlinearity::QuantSigm4, Nonlinearity::Tanh),
     ];
-    for kind in kinds() {
+    for kind in integer_kinds() {
         for (gate, update) in pairs {
             for ranks in [(None, None), (Some(2), Some(5))] {
                 let cell =
@@ -74,7 +74,7 @@ fn integers_follow_the_float_model_for_every_cell_and_nonlinearity() {
 #[test]
 fn a_file_gives_back_the_same_model_and_the_same_bits() {
     let x = recordings(20, 30, 2, 2);
-    for kind in kinds() {
+    for kind in integer_kinds() {
         let cell = Cell::new(kind, 2, 9).with_ranks(None, Some(4));
         let mut model = model(cell, 3, &x, 5);
         model.initial_state = InitialState::Given(vec![0.25; 9]);
@@ -110,7 +110,7 @@ fn a_later_format_is_refused_politely() {
 #[test]
 fn sizes_add_up_to_the_image() {
     let x = recordings(10, 20, 3, 4);
-    for kind in kinds() {
+    for kind in integer_kinds() {
         for gate in [Nonlinearity::Sigmoid, Nonlinearity::QuantSigm] {
             let cell = Cell::new(kind, 3, 10)
                 .with_ranks(Some(2), Some(3))

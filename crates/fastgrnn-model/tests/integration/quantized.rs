@@ -93,7 +93,7 @@ fn the_library_s_images_are_those_of_the_page_and_its_scores_the_oracle_s() {
         (Nonlinearity::QuantSigm4, Nonlinearity::Relu),
     ];
     let mut saturations = 0;
-    for kind in CELLS.iter().map(|declaration| declaration.kind) {
+    for kind in CELLS.iter().filter(|cell| cell.has_integers()).map(|declaration| declaration.kind) {
         for (gate, update) in curves {
             for (ranks, keep) in [((None, None), 1), ((Some(2), Some(5)), 2), ((None, Some(3)), 7)] {
                 let cell =

@@ -2,6 +2,7 @@
 
 use super::matrix::FloatMatrix;
 use super::{Shape, WrongLength, math, room, take};
+use crate::cells::SHORTEST;
 use crate::{Alphas, CellKind, MatrixForm, Scalar};
 
 /// A layer on borrowed parameters.
@@ -10,7 +11,7 @@ pub struct FloatLayer<'a> {
     shape: Shape,
     w: FloatMatrix<'a>,
     u: FloatMatrix<'a>,
-    /// The cell's biases, `hidden` entries each, in layout order.
+    /// The cell's biases in layout order, each with an entry for every unit or pair of units.
     biases: [&'a [f32]; 4],
     alpha: Alpha<'a>,
     /// FastRNN's β.
@@ -54,11 +55,15 @@ impl<'a> FloatLayer<'a> {
             let what = "the input of a diagonal matrix";
             return Err(WrongLength { what, found: shape.input, needed: shape.hidden });
         }
+        if cell.has_pairs && shape.hidden % 2 == 1 {
+            let (what, found) = ("a layer of pairs of units", shape.hidden);
+            return Err(WrongLength { what, found, needed: found + 1 });
+        }
         let (w, rest) = FloatMatrix::new(params, rows, shape.input, shape.w)?;
         let (u, mut rest) = FloatMatrix::new(rest, rows, shape.hidden, shape.u)?;
         let mut biases: [&[f32]; 4] = [&[]; 4];
         for bias in &mut biases[..cell.biases] {
-            (*bias, rest) = take("the parameters", rest, shape.hidden)?;
+            (*bias, rest) = take("the parameters", rest, cell.vector_len(shape.hidden))?;
         }
         let mut layer =
             Self { shape: *shape, w, u, biases, alpha: Alpha::Same(0.0), beta: 0.0, zeta: 0.0, nu: 0.0 };
@@ -124,9 +129,9 @@ impl<'a> FloatLayer<'a> {
         let shared = stacked - if cell.keeps_apart { hidden } else { 0 };
         self.u.add_rows(0, projected, &mut sums[..shared]);
         self.u.add_rows(shared, projected, &mut sums[stacked..]);
-        for k in 0..hidden {
+        for (k, h) in h.iter_mut().enumerate() {
             let mut memory = c.get(k).copied().unwrap_or(0.0);
-            h[k] = self.next(k, |block| sums[block * hidden + k], h[k], &mut memory);
+            *h = self.next(k, sums, *h, &mut memory);
             if let Some(c) = c.get_mut(k) {
                 *c = memory;
             }
@@ -135,7 +140,8 @@ impl<'a> FloatLayer<'a> {
     }
 
     /// Unit `k`'s next h from its sums and old state; an LSTM replaces c as well.
-    fn next(&self, k: usize, sum: impl Fn(usize) -> f32, h: f32, c: &mut f32) -> f32 {
+    fn next(&self, k: usize, sums: &[f32], h: f32, c: &mut f32) -> f32 {
+        let sum = |block: usize| sums[block * self.shape.hidden + k];
         let gate = |x: f32| math::nonlinearity(self.shape.gate, x);
         let update = |x: f32| math::nonlinearity(self.shape.update, x);
         let bias = |i: usize| self.biases[i][k];
@@ -167,6 +173,13 @@ impl<'a> FloatLayer<'a> {
             CellKind::MinGru => {
                 let z = gate(sum(0) + bias(0));
                 (1.0 - z) * h + z * update(sum(1) + bias(1))
+            }
+            CellKind::Eurnn => {
+                let length = math::length(sums[k], sums[k ^ 1]);
+                match length <= SHORTEST {
+                    true => 0.0,
+                    false => update(length + self.biases[0][k / 2]) * (sums[k] / length),
+                }
             }
         }
     }

@@ -154,6 +154,8 @@ impl Layer<'_> {
                 let new = rounded(z * value, bits - shifts.state);
                 saturated(rounded(new + (ONE - z) * h, 15))
             }
+            // No image holds it, because it has no code.
+            CellKind::Eurnn => (0, false),
         };
         if overflowed {
             cut(Place::State);

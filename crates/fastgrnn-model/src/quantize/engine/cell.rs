@@ -19,6 +19,9 @@ const GRU: u8 = CellKind::Gru as u8;
 const LSTM: u8 = CellKind::Lstm as u8;
 const MIN_GRU: u8 = CellKind::MinGru as u8;
 
+/// Why the engine never meets some cells.
+const NO_CODE: &str = "no image holds a cell without a code";
+
 /// What a layer's units have in common, in vectors.
 pub(super) struct Rule<'a, S: IntSimd> {
     s: S,
@@ -115,6 +118,7 @@ impl<'a, S: IntSimd> Rule<'a, S> {
             CellKind::FastGrnn => (bits - 1 - state, 15),
             CellKind::FastRnn | CellKind::Ugrnn | CellKind::Gru | CellKind::MinGru => (bits - state, 15),
             CellKind::Lstm => (15 + bits - state, 0),
+            CellKind::Eurnn => unreachable!("{NO_CODE}"),
         };
         Self {
             s,
@@ -139,6 +143,7 @@ impl<'a, S: IntSimd> Rule<'a, S> {
         macro_rules! of_kind {
             ($($kind:ident)+) => {
                 match self.plan.kind {
+                    CellKind::Eurnn => unreachable!("{NO_CODE}"),
                     $(CellKind::$kind => {
                         let rule = self;
                         self.s.vectorize(Next::<'_, '_, S, { CellKind::$kind as u8 }> { rule, tile })
