@@ -4,10 +4,11 @@ use crate::args::ParetoArgs;
 use crate::console::Console;
 use crate::failure::Stopped;
 use crate::misuse::misuse;
-use crate::progress::{self, Watcher};
+use crate::progress;
 use crate::report::write_whole;
 use crate::scores::short;
-use crate::shell::quoted;
+use crate::searching::SearchWatcher;
+use crate::shell::own_command;
 use crate::table::{facts, table};
 use crate::training::read_recipe;
 use crate::{dataset, interrupt, runs};
@@ -15,9 +16,8 @@ use anyhow::bail;
 use fastgrnn::data::{self, Dataset, Request};
 use fastgrnn::pareto::{self, Grid, ParetoError, TrainedCandidate};
 use fastgrnn::report::{PARETO_HEADING, ParetoReport, bytes, pareto_row, quantity};
-use fastgrnn::train::{DeviceChoice, Recipe, RunOptions, TrainError};
+use fastgrnn::train::{Recipe, RunOptions};
 use serde::Serialize;
-use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 /// Where the runs of the points lie.
@@ -49,7 +49,7 @@ pub fn run(args: ParetoArgs, console: Console) -> anyhow::Result<()> {
             "nothing to train on: name a recipe file, or a data set with --dataset NAME|PATH",
         ));
     };
-    let out = place(&dataset, args.out.clone(), args.resume)?;
+    let out = runs::place(&dataset, "pareto", args.out.clone(), args.resume, POINTS)?;
     let data = read(&recipe, console)?;
     let defaults = Grid::default();
     let grid = Grid {
@@ -67,7 +67,7 @@ pub fn run(args: ParetoArgs, console: Console) -> anyhow::Result<()> {
     })?;
     let points = train_points(&list, &data, &out, &args, console)?;
     let best = best_of(&points, &grid);
-    let (html, command) = (out.join("pareto.html"), command(&args, &out));
+    let (html, command) = (out.join("pareto.html"), own_command(args.recipe.as_deref(), &out));
     let report = ParetoReport {
         dataset: data.name.clone(),
         points: &points,
@@ -105,26 +105,6 @@ fn recipe(args: &ParetoArgs, console: Console) -> anyhow::Result<Recipe> {
     Ok(recipe.overlay(args.flags.clone()))
 }
 
-/// The folder to use, if it is known; one that holds points is continued only with `--resume`.
-fn place(dataset: &str, out: Option<PathBuf>, resume: bool) -> anyhow::Result<Option<PathBuf>> {
-    let out = match (out, resume) {
-        (None, true) => {
-            let newest = runs::newest(dataset, "pareto");
-            return newest.map(Some).ok_or_else(|| {
-                misuse(format!("there is no pareto run of {dataset} under runs/ to resume; start one first"))
-            });
-        }
-        (out, _) => out,
-    };
-    match out {
-        Some(out) if !resume && out.join(POINTS).exists() => Err(misuse(format!(
-            "{} already holds a run; --resume continues it, or choose another folder with --out",
-            out.display()
-        ))),
-        out => Ok(out),
-    }
-}
-
 fn read(recipe: &Recipe, console: Console) -> anyhow::Result<Dataset> {
     let request = Request { watch: progress::reading(&console), ..recipe.request() };
     dataset::finish(data::load(&request), &request.source, console)
@@ -138,45 +118,26 @@ fn train_points(
     console: Console,
 ) -> anyhow::Result<Vec<TrainedCandidate>> {
     interrupt::listen();
-    let (folder, device) = (out.join(POINTS), args.device.choice());
-    let options = |out: PathBuf| RunOptions { out, resume: true, threads: args.threads.count(), device };
-    // One network that explodes is no reason to lose the others.
-    let left_out = |error: &ParetoError| console.note(&format!("left out: {error}"));
-    let failed = |error: ParetoError| match error {
-        ParetoError::Train { source: TrainError::Interrupted { .. }, .. }
-        | ParetoError::TrainAll(TrainError::Interrupted { .. }) => {
-            let resume = format!("{} --resume", command(args, out));
+    console.note(&format!("training {}", quantity(list.candidates.len() as u64, "point")));
+    let options = RunOptions {
+        out: out.join(POINTS),
+        resume: true,
+        threads: args.threads.count(),
+        device: args.device.choice(),
+    };
+    let mut watcher = SearchWatcher::new(console);
+    let stop = &interrupt::is_requested;
+    let trained = pareto::train_all(&list.candidates, data, &options, stop, &mut watcher);
+    drop(watcher);
+    let (mut points, failed) = trained.map_err(|error| match error {
+        ParetoError::Interrupted { .. } => {
+            let resume = format!("{} --resume", own_command(args.recipe.as_deref(), out));
             Stopped { what: format!("continue with: {resume}"), resume: Some(resume) }.into()
         }
         error => anyhow::Error::from(error),
-    };
-    let mut points = Vec::new();
-    if device == DeviceChoice::Cpu {
-        for (i, candidate) in list.candidates.iter().enumerate() {
-            let size = bytes(candidate.image_bytes as u64);
-            console.note(&format!(
-                "point {} of {}: {}, {size}",
-                i + 1,
-                list.candidates.len(),
-                candidate.name
-            ));
-            let options = options(folder.join(&candidate.name));
-            match pareto::train(candidate, data, &options, &mut Watcher::new(console)) {
-                Ok(point) => points.push(point),
-                Err(error @ ParetoError::Train { source: TrainError::Diverged { .. }, .. }) => {
-                    left_out(&error)
-                }
-                Err(error) => return Err(failed(error)),
-            }
-        }
-    } else {
-        console.note(&format!("training {}", quantity(list.candidates.len() as u64, "point")));
-        let mut watcher = Watcher::new(console);
-        let (trained, diverged) =
-            pareto::train_all(&list.candidates, data, &options(folder), &mut watcher).map_err(failed)?;
-        diverged.iter().for_each(left_out);
-        points = trained;
-    }
+    })?;
+    // One network that explodes is no reason to lose the others.
+    failed.iter().for_each(|error| console.note(&format!("left out: {error}")));
     if points.is_empty() {
         bail!("no point could be trained");
     }
@@ -196,34 +157,6 @@ fn best_of<'a>(points: &'a [TrainedCandidate], grid: &Grid) -> Vec<BestCandidate
         }
     }
     best
-}
-
-/// The command as it was given, with the folder it writes into, for a shell in any folder.
-fn command(args: &ParetoArgs, out: &Path) -> String {
-    let given: Vec<OsString> = std::env::args_os().skip(1).filter(|word| word != "--resume").collect();
-    let before = std::iter::once(None).chain(given.iter().map(Some));
-    let is_path = |word: &OsString, before: Option<&OsString>| {
-        args.recipe.as_ref().is_some_and(|recipe| recipe == Path::new(word))
-            || before.is_some_and(|flag| PATH_FLAGS.iter().any(|known| flag == known))
-    };
-    let absolute = given.iter().zip(before).map(|(word, before)| match is_path(word, before) {
-        true => absolute_word(word),
-        false => word.to_string_lossy().into_owned(),
-    });
-    let mut words: Vec<String> = std::iter::once("fastgrnn".to_owned()).chain(absolute).collect();
-    if args.out.is_none() {
-        words.extend(["--out".to_owned(), out.display().to_string()]);
-    }
-    words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
-}
-
-/// Flags whose value is a path, or may be one.
-const PATH_FLAGS: [&str; 6] = ["--dataset", "--test", "--data-dir", "--teacher", "--word-vectors", "--out"];
-
-/// A word of the command line that means the same in every folder, if it is the path of something.
-fn absolute_word(word: &OsStr) -> String {
-    let path = std::path::absolute(word).ok().filter(|path| path.exists());
-    path.map_or_else(|| word.to_string_lossy().into_owned(), |path| path.display().to_string())
 }
 
 fn describe(answer: &ParetoOutput) -> String {

@@ -1,8 +1,9 @@
 //! Accuracy against bytes as a plot, a table and a page.
 
+use super::score::{metric_name, score_text};
 use crate::pareto::TrainedCandidate;
-use fastgrnn_core::format::{bytes, count, fraction, number, quantity};
-use fastgrnn_core::metrics::{Metric, Scores};
+use fastgrnn_core::format::{bytes, count, quantity};
+use fastgrnn_core::metrics::Scores;
 use fastgrnn_report::html::{document, table, text_section};
 use fastgrnn_report::{Dot, Scatter, Series};
 use std::fmt::Write as _;
@@ -40,6 +41,7 @@ pub const PARETO_HEADING: [&str; 10] = [
 pub fn pareto_row(p: &TrainedCandidate) -> Vec<String> {
     let rank = |r: Option<usize>| r.map_or("full".to_owned(), |r| r.to_string());
     let sd = p.test_sd.as_ref().and_then(|s| p.metric.of(s));
+    let score = |scores: Option<&Scores>, sd| scores.map_or("–".into(), |s| score_text(p.metric, s, sd));
     vec![
         p.name.clone(),
         count(p.bytes as u64),
@@ -47,28 +49,11 @@ pub fn pareto_row(p: &TrainedCandidate) -> Vec<String> {
         rank(p.rank_w),
         rank(p.rank_u),
         format!("{} / {}", p.sparsity_w, p.sparsity_u),
-        score(p.metric, p.val.as_ref(), None),
-        score(p.metric, p.test.as_ref(), sd),
-        score(p.metric, p.test_float.as_ref(), None),
+        score(p.val.as_ref(), None),
+        score(p.test.as_ref(), sd),
+        score(p.test_float.as_ref(), None),
         if p.front { "★".into() } else { String::new() },
     ]
-}
-
-/// The figure that points are compared by, or the loss of a regression.
-fn score(metric: Metric, scores: Option<&Scores>, sd: Option<f64>) -> String {
-    match scores {
-        Some(s) => metric.of(s).map_or_else(|| number(s.loss), |a| fraction(a, sd)),
-        None => "–".into(),
-    }
-}
-
-/// The name of the figure in titles.
-fn metric_name(metric: Metric) -> &'static str {
-    match metric {
-        Metric::Accuracy => "accuracy",
-        Metric::F1Macro => "macro F1",
-        Metric::F1 => "F1",
-    }
 }
 
 impl ParetoReport<'_> {
@@ -87,7 +72,7 @@ impl ParetoReport<'_> {
                     "{}: {}, {}",
                     p.name,
                     bytes(p.bytes as u64),
-                    score(p.metric, Some(&scores), None)
+                    score_text(p.metric, &scores, None)
                 ),
                 front: p.front,
             };
@@ -148,6 +133,7 @@ impl ParetoReport<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fastgrnn_core::metrics::Metric;
     use std::path::PathBuf;
 
     #[test]

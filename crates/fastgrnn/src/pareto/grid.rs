@@ -1,12 +1,11 @@
 //! Networks whose device image just fits a budget.
 
 use super::{Candidate, ParetoError};
+use crate::search::Budget;
+use crate::search::sizing::{Family, LEAST_UNITS};
 use crate::train::{Config, ConfigError, Rank, Recipe};
-use fastgrnn_core::cells::{Cell, CellKind};
-use fastgrnn_core::net::Network;
+use fastgrnn_core::cells::CellKind;
 use fastgrnn_data::data::{CrossValidation, Dataset};
-use fastgrnn_model::device::LimitsRecipe;
-use fastgrnn_model::quantize::{check_form, image_bytes, kept_entries};
 
 /// What to try. For each budget, cell, low-rank share and kept fraction there is one network: the
 /// one with the most units that fits.
@@ -37,11 +36,6 @@ pub struct CandidateList {
     pub notes: Vec<String>,
 }
 
-/// Units beyond which a unit would read more values than an integer sum holds.
-const MOST_UNITS: usize = 400;
-/// Fewer units are no network.
-const LEAST_UNITS: usize = 2;
-
 /// The networks of `grid`, with all settings but size and cell from `recipe`.
 pub fn grid(recipe: &Recipe, data: &Dataset, grid: &Grid) -> Result<CandidateList, ParetoError> {
     check(recipe, grid)?;
@@ -58,8 +52,8 @@ pub fn grid(recipe: &Recipe, data: &Dataset, grid: &Grid) -> Result<CandidateLis
             let mut known = false;
             for &share in &grid.rank_shares {
                 for &kept in &grid.kept {
-                    let family = Family { cell, share, kept };
-                    match family.largest(recipe, data, budget)? {
+                    let family = Family { cell, rank_share_w: Some(share), rank_share_u: Some(share) };
+                    match largest(recipe, data, family, kept, budget)? {
                         Some(found) if list.candidates.iter().any(|c| c.name == found.name) => known = true,
                         Some(found) => list.candidates.push(found),
                         None => {}
@@ -113,112 +107,32 @@ pub fn decided(recipe: &Recipe) -> Vec<&'static str> {
     keys.into_iter().filter_map(|(key, given)| given.then_some(key)).collect()
 }
 
-/// Networks that differ in their units only.
-#[derive(Clone, Copy, Debug)]
-struct Family {
-    cell: CellKind,
-    share: f64,
+/// The network with the most units within `budget` bytes, if there is one.
+fn largest(
+    recipe: &Recipe,
+    data: &Dataset,
+    family: Family,
     kept: f64,
+    budget: usize,
+) -> Result<Option<Candidate>, ParetoError> {
+    let base = compressed(recipe, family.cell, kept);
+    let limits = Budget { bytes: Some(budget), limits: recipe.limits() };
+    let Some(hidden) = family.most_units(&base, data, &limits)? else { return Ok(None) };
+    let config = family.sized(&base, data, hidden).resolve(data)?;
+    Ok(Some(Candidate { name: name(&config), budget, image_bytes: config.image_bytes(data), config }))
 }
 
-impl Family {
-    /// The member with the most units within `budget`.
-    fn largest(
-        &self,
-        recipe: &Recipe,
-        data: &Dataset,
-        budget: usize,
-    ) -> Result<Option<Candidate>, ParetoError> {
-        let mut largest = None;
-        // One resolved configuration stands for all: only sizes differ. Limits are held below.
-        let unlimited = recipe.clone().with(|r| r.limits = LimitsRecipe::default());
-        let mut config = self.recipe(&unlimited, data, LEAST_UNITS).resolve(data)?;
-        let (limits, steps) = (recipe.limits(), data.train.x.max_steps());
-        for hidden in LEAST_UNITS..=MOST_UNITS {
-            self.resize(&mut config, data, hidden);
-            let bytes = self.bytes(&config, data);
-            // Not the end: a rank that first pays off at more units makes the matrix smaller.
-            if bytes > budget {
-                continue;
-            }
-            let form = check_form(
-                &config.network(data),
-                config.preparation.normalize,
-                &config.parameters.initial_state,
-            );
-            if form.is_ok() && self.is_of_its_own(&config) && limits.allow(&config.footprint(data), steps) {
-                largest = Some((hidden, bytes));
-            }
-        }
-        let Some((hidden, image_bytes)) = largest else { return Ok(None) };
-        let config = self.recipe(recipe, data, hidden).resolve(data)?;
-        Ok(Some(Candidate { name: name(&config), budget, image_bytes, config }))
-    }
-
-    /// The recipe of the member with this many units.
-    fn recipe(&self, base: &Recipe, data: &Dataset, hidden: usize) -> Recipe {
-        let (rank_w, rank_u) = self.ranks(data, hidden);
-        let mut recipe = base.clone().with(|r| {
-            r.network.cell = Some(self.cell);
-            r.network.hidden = Some(hidden);
-            r.network.rank_w = Some(rank_w);
-            r.network.rank_u = Some(rank_u);
-            r.sparsity.keep_w = Some(self.kept);
-            r.sparsity.keep_u = self.cell.declaration().reads_state.then_some(self.kept);
-            r.quantization.quantize = Some(true);
-        });
-        if base.network.cell.unwrap_or(CellKind::FastGrnn) != self.cell {
-            (recipe.parameters.alpha, recipe.parameters.beta, recipe.parameters.zeta, recipe.parameters.nu) =
-                (None, None, None, None);
-            if !self.cell.declaration().gated() {
-                recipe.network.gate = None;
-            }
-        }
-        // Stages that were written for sparse matrices do not fit dense ones, nor the other way.
-        let sparse = |w: Option<f64>, u: Option<f64>| w.unwrap_or(1.0).min(u.unwrap_or(1.0)) < 1.0;
-        let was = sparse(base.sparsity.keep_w, base.sparsity.keep_u);
-        if was != (self.kept < 1.0) || base.quantization.quantize != Some(true) {
-            recipe.training.stages = None;
-        }
-        recipe
-    }
-
-    fn resize(&self, config: &mut Config, data: &Dataset, hidden: usize) {
-        config.network.hidden = hidden;
-        (config.network.rank_w, config.network.rank_u) = self.ranks(data, hidden);
-    }
-
-    /// Ranks whose factors have about the family's share of the full matrix's entries; full where
-    /// no rank has fewer.
-    fn ranks(&self, data: &Dataset, hidden: usize) -> (Rank, Rank) {
-        let rows = hidden * Cell::new(self.cell, 1, hidden).blocks();
-        let rank = |cols: usize| {
-            let columns = (self.share * (rows * cols) as f64 / (rows + cols) as f64) as usize;
-            let saves = columns * (rows + cols) < rows * cols;
-            if self.share < 1.0 && saves && (1..=cols.min(rows)).contains(&columns) {
-                Rank::Of(columns)
-            } else {
-                Rank::Full
-            }
-        };
-        let rank_u = if self.cell.declaration().reads_state { rank(hidden) } else { Rank::Full };
-        (rank(data.train.x.dim()), rank_u)
-    }
-
-    /// Whether the low rank is one: a share that leaves U full is another family's member.
-    fn is_of_its_own(&self, config: &Config) -> bool {
-        let rank =
-            if self.cell.declaration().reads_state { config.network.rank_u } else { config.network.rank_w };
-        self.share == 1.0 || rank != Rank::Full
-    }
-
-    fn bytes(&self, config: &Config, data: &Dataset) -> usize {
-        let network: Network = config.network(data);
-        image_bytes(&network, |view| {
-            let kept = if view.name.starts_with("head.") { config.sparsity.keep_head } else { self.kept };
-            kept_entries(kept, view.len())
-        })
-    }
+/// The recipe with this cell, in integers, of whose matrices a fraction is kept.
+fn compressed(base: &Recipe, cell: CellKind, kept: f64) -> Recipe {
+    let mut recipe = base.clone().with(|r| {
+        r.network.cell = Some(cell);
+        r.sparsity.keep_w = Some(kept);
+        r.sparsity.keep_u = cell.declaration().reads_state.then_some(kept);
+        r.quantization.quantize = Some(true);
+    });
+    recipe.forget_other_cell(base.network.cell.unwrap_or(CellKind::FastGrnn));
+    recipe.forget_other_stages(base);
+    recipe
 }
 
 /// A name made of the settings that differ: `gru-h12-w5-u6-k0.5`.
@@ -258,10 +172,8 @@ mod tests {
             assert!(candidate.image_bytes <= candidate.budget, "{}", candidate.name);
             let mut larger = candidate.config.clone();
             larger.network.hidden += 1;
-            let kept = candidate.config.sparsity.keep_w;
-            let family = Family { cell: candidate.config.network.cell, share: 1.0, kept };
             if larger.network.rank_u == Rank::Full {
-                assert!(family.bytes(&larger, &data) > candidate.budget, "{}", candidate.name);
+                assert!(larger.image_bytes(&data) > candidate.budget, "{}", candidate.name);
             }
         }
         let names: Vec<&str> = list.candidates.iter().map(|c| c.name.as_str()).collect();

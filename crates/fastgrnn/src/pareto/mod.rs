@@ -1,9 +1,9 @@
 //! Accuracy against bytes: which model to train for a budget, and which trained one is worth it.
 //!
-//! [`grid`] lists networks whose device image just fits a budget, by arithmetic alone; [`train`]
-//! trains one of them to its integer model, and [`train_all`] many at once on a GPU; [`mark_front`]
-//! says which are on the Pareto front and [`best`] which to take. All choices are made on the validation part; the test set is only
-//! reported. [`components`] is the other question about bytes: what low rank, sparsity and
+//! It is a search without a proposer: [`grid`] lists the networks whose device image just fits a budget, by arithmetic
+//! alone; [`train_all`] trains each of them to its integer model, as a search trains its trials; [`mark_front`] says
+//! which are on the Pareto front and [`best`] which to take. All choices are made on the validation part; the test set
+//! is only reported. [`components`] is the other question about bytes: what low rank, sparsity and
 //! integers each cost and save.
 //!
 //! ```
@@ -25,7 +25,10 @@ pub use components::{Component, components};
 pub use front::{best, mark_front};
 pub use grid::{CandidateList, Grid, decided, grid};
 
-use crate::train::{Config, ConfigError, Observer, Outcome, RunOptions, TrainError, run, run_all};
+use crate::search::SearchObserver;
+use crate::search::clock::{Clock, work};
+use crate::search::evaluate::{Ended, Stopped, Training, Workers, train_each};
+use crate::train::{Config, ConfigError, Outcome, RunOptions, TrainError};
 use fastgrnn_core::metrics::{Metric, Scores};
 use fastgrnn_data::data::Dataset;
 use serde::Serialize;
@@ -118,10 +121,16 @@ pub enum ParetoError {
     /// The settings do not fit the data.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// A training of all candidates failed.
+    /// A training failed, and with it all.
     #[error(transparent)]
     TrainAll(TrainError),
-    /// A training failed.
+    /// Somebody asked to stop. Everything that was trained is in the folder.
+    #[error("interrupted; the trainings in {} can be resumed", folder.display())]
+    Interrupted {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// A training diverged.
     #[error("{name}: {source}")]
     Train {
         /// The candidate.
@@ -131,53 +140,48 @@ pub enum ParetoError {
     },
 }
 
-/// Trains a candidate, or continues it, or reads what it came to.
-pub fn train(
-    candidate: &Candidate,
-    data: &Dataset,
-    options: &RunOptions,
-    observer: &mut dyn Observer,
-) -> Result<TrainedCandidate, ParetoError> {
-    let outcome = run(&candidate.config, data, options, observer)
-        .map_err(|source| ParetoError::Train { name: candidate.name.clone(), source })?;
-    Ok(trained(candidate, outcome))
-}
-
-/// Trains candidates at once where a GPU does it, each into its folder in `options.out`. Returns those that were trained,
-/// and the errors of those that diverged.
+/// Trains candidates, each into its folder in `options.out`, or continues them, or reads what they came to: on a CPU
+/// several at a time, on a GPU all that are alike at once. Returns those that were trained, and the errors of those that
+/// diverged.
 pub fn train_all(
     candidates: &[Candidate],
     data: &Dataset,
     options: &RunOptions,
-    observer: &mut dyn Observer,
+    stop: &(dyn Fn() -> bool + Sync),
+    observer: &mut dyn SearchObserver,
 ) -> Result<(Vec<TrainedCandidate>, Vec<ParetoError>), ParetoError> {
-    let folder = |candidate: &Candidate| options.out.join(&candidate.name);
-    let (mut left, mut diverged): (Vec<&Candidate>, Vec<ParetoError>) =
-        (candidates.iter().collect(), Vec::new());
-    loop {
-        let runs: Vec<(&Config, PathBuf)> = left.iter().map(|c| (&c.config, folder(c))).collect();
-        let source = match run_all(&runs, data, options, observer) {
-            Ok(outcomes) => {
-                let points =
-                    left.into_iter().zip(outcomes).map(|(candidate, outcome)| trained(candidate, outcome));
-                return Ok((points.collect(), diverged));
+    let training = |candidate: &Candidate| Training {
+        folder: options.out.join(&candidate.name),
+        config: candidate.config.clone(),
+        data,
+        work: work(&candidate.config, data),
+    };
+    let trainings: Vec<Training> = candidates.iter().map(training).collect();
+    let workers = Workers { threads: options.threads, device: options.device, stop, time: None };
+    let (mut points, mut failed): (Vec<TrainedCandidate>, Vec<ParetoError>) = (Vec::new(), Vec::new());
+    let mut on_end = |place: usize, ended: Ended, observer: &mut dyn SearchObserver| {
+        let candidate = &candidates[place];
+        let of = format!("point {} of {}: {}", place + 1, candidates.len(), candidate.name);
+        match ended {
+            Ended::Trained(outcome) => {
+                let point = trained(candidate, *outcome);
+                observer.note(&format!("{of}, {} B", point.bytes));
+                points.push(point);
             }
-            Err(source) => source,
-        };
-        // The others have checkpoints and go on without it.
-        let place = match &source {
-            TrainError::Diverged { out, .. } => {
-                left.iter().position(|candidate| out.ends_with(&candidate.name))
+            Ended::Failed(source) => {
+                observer.note(&format!("{of} failed"));
+                failed.push(ParetoError::Train { name: candidate.name.clone(), source });
             }
-            _ => None,
-        };
-        match place {
-            Some(place) => {
-                diverged.push(ParetoError::Train { name: left.remove(place).name.clone(), source })
-            }
-            None => return Err(ParetoError::TrainAll(source)),
         }
-    }
+        Ok::<(), ParetoError>(())
+    };
+    let result = train_each(&trainings, workers, &mut Clock::new(None), observer, &mut on_end);
+    result.map_err(|stopped| match stopped {
+        Stopped::Interrupted => ParetoError::Interrupted { folder: options.out.clone() },
+        Stopped::Training(error) => ParetoError::TrainAll(error),
+        Stopped::Result(error) => error,
+    })?;
+    Ok((points, failed))
 }
 
 fn trained(candidate: &Candidate, outcome: Outcome) -> TrainedCandidate {
