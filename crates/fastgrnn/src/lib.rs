@@ -37,11 +37,18 @@
 //! | [`random`] | integer models of any shape with random weights, to measure before training |
 //! | [`device`] | boards: their memory and clock |
 //! | [`compare`] | two models on the same data: agreement, drift of states, saturation |
+//! | [`search`] | the best network for a budget: which settings to try, and how long |
 //! | [`pareto`] | accuracy against bytes: networks for a budget, what each compression costs |
+//! | [`analyze`](mod@analyze) | the theory of the paper, measured on a network |
+//! | [`reproduce`] | the tables and figures of the paper, made again |
 //! | [`files`] | files that are there whole or not at all |
 //! | [`report`] | a run as a page: curves, confusion matrix, sizes |
+pub mod analyze;
+mod lines;
 mod pages;
 pub mod pareto;
+pub mod reproduce;
+pub mod search;
 pub mod stream;
 pub mod train;
 
@@ -62,11 +69,16 @@ pub mod model {
     pub use fastgrnn_model::model::*;
 }
 
-/// Charts and pages, and the pages of runs, comparisons and size sweeps.
+/// Charts and pages, and the pages of runs, comparisons, searches and size sweeps.
 pub mod report {
     pub use crate::pages::{
-        BOARD_COLUMNS, BoardRow, CompareReport, Named, PARETO_HEADING, ParetoReport, board_notes, board_rows,
-        pareto_row, run_report, tensors,
+        AnalysisReport, AnalyzedNetwork, BOARD_COLUMNS, BOUND_COLUMNS, BOUND_NOTE, BoardRow,
+        CONDITION_COLUMNS, CONDITION_NOTE, CONDITIONS_COLUMNS, CompareReport, FRONT_HEADING,
+        GRADIENT_COLUMNS, GRADIENT_NOTE, IMPORTANCE_HEADING, Named, PARETO_HEADING, ParetoReport,
+        QUANTITY_COLUMNS, ReproductionReport, STATE_COLUMNS, STATE_NOTE, SearchReport, SetTable,
+        WEIGHT_COLUMNS, WEIGHT_NOTE, board_notes, board_rows, bound_rows, condition_rows, conditions_rows,
+        front_row, gradient_rows, importance_row, pareto_row, power_of_ten, quantity_rows, ratio_lines,
+        reproduction_summary, run_report, sequence_lines, state_rows, tensors, weight_rows,
     };
     pub use fastgrnn_core::format::{bytes, count, duration, fraction, number, number_sd, quantity};
     pub use fastgrnn_report::*;

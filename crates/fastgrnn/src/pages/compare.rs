@@ -3,7 +3,7 @@
 use fastgrnn_core::format::{bytes, count, fraction, number, quantity};
 use fastgrnn_model::compare::{Comparison, Drift, Side};
 use fastgrnn_report::html::{document, figures, table, text_section};
-use fastgrnn_report::{Bar, Bars, Chart, Figure, Kind, Line, Scale, Unit, palette};
+use fastgrnn_report::{Bar, Bars, Chart, Figure, Kind, Line, Scale, Span, Unit, palette};
 use std::fmt::Write as _;
 
 /// One of the two models by name.
@@ -128,6 +128,7 @@ fn drift_svg(drift: &Drift) -> Option<String> {
     Chart {
         title: format!("Drift of {}, layer {}", drift.value, drift.layer),
         x_label: "step".into(),
+        span: Span::Whole,
         scale: Scale::Auto,
         lines: vec![
             line("largest", palette::ORANGE, true, |p| p.max),

@@ -96,7 +96,7 @@ fn float_tensors(model: &Model) -> Vec<TensorRow> {
         .map(|v| TensorRow {
             name: v.name.clone(),
             shape: match v.role {
-                Role::Weight | Role::Embedding => vec![v.rows, v.cols],
+                Role::Weight | Role::Embedding | Role::Basis => vec![v.rows, v.cols],
                 Role::Bias | Role::Raw => vec![v.rows],
             },
             bytes: 4 * v.len() as u64,

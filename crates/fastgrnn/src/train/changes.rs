@@ -4,7 +4,7 @@ use super::Config;
 use super::recipe::is_local;
 
 /// The settings that decide the result: what checkpoints and finished seeds remember.
-pub(super) fn lasting_settings(config: &Config) -> toml::Table {
+pub(crate) fn lasting_settings(config: &Config) -> toml::Table {
     let table = toml::Table::try_from(config).expect("a configuration has no values that TOML lacks");
     table.into_iter().filter(|(key, _)| !is_local(key)).collect()
 }

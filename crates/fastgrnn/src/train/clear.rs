@@ -18,7 +18,7 @@ const SEED_FILES: [&str; 4] = [MODEL_FILE, FLOAT_MODEL_FILE, RESULT_FILE, CHECKP
 /// Removes every file of the run in `out`, which the caller has locked. If the folder holds anything that no
 /// run writes, nothing is removed.
 pub(super) fn remove_run(out: &Path) -> Result<(), TrainError> {
-    let mut found = Found::default();
+    let mut found = FolderContent::default();
     for path in entries(out)? {
         let name = name(&path);
         if path.is_dir() && name == PLOTS_FOLDER {
@@ -46,13 +46,13 @@ pub(super) fn remove_run(out: &Path) -> Result<(), TrainError> {
 }
 
 #[derive(Default)]
-struct Found {
+struct FolderContent {
     files: Vec<PathBuf>,
     folders: Vec<PathBuf>,
     others: Vec<String>,
 }
 
-impl Found {
+impl FolderContent {
     /// Adds a folder in which only files with these names may lie.
     fn add_folder(&mut self, out: &Path, folder: PathBuf, known: &[&str]) -> Result<(), TrainError> {
         for path in entries(&folder)? {

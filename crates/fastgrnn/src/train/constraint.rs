@@ -156,7 +156,7 @@ impl Constraint {
 }
 
 /// What is stored in bytes: matrices, and the vectors of tokens.
-fn weights(layout: &Layout) -> impl Iterator<Item = &View> {
+pub(super) fn weights(layout: &Layout) -> impl Iterator<Item = &View> {
     layout.views().iter().filter(|view| matches!(view.role, Role::Weight | Role::Embedding))
 }
 

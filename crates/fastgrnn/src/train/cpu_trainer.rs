@@ -66,7 +66,8 @@ impl CpuTrainer {
     ) -> Result<(), TrainError> {
         let (fold, epoch) = (run.fold(job), run.state.progress.epoch);
         pass.data.shuffle(epoch);
-        while run.state.progress.batch < pass.batches {
+        let batches = pass.batches_of(epoch);
+        while run.state.progress.batch < batches {
             if observer.should_stop() {
                 run.checkpoint()?;
                 return Err(run.interrupted(job));
@@ -81,7 +82,7 @@ impl CpuTrainer {
                 epoch: epoch + 1,
                 epochs: pass.epochs,
                 batch: progress.batch,
-                batches: pass.batches,
+                batches,
                 loss,
             });
             if run.is_checkpoint_due(job, false) {

@@ -9,14 +9,16 @@
 //! delivered network by the scale of the margins (see `margin_scale`).
 
 use super::TrainError;
-use super::constraint::round_to_grid;
+use super::constraint::{round_to_grid, weights};
 use super::folder::{FLOAT_MODEL_FILE, MODEL_FILE};
 use super::job::Job;
 use super::margin_scale::MarginScale;
 use super::sequence_results::{JudgedPart, SequenceResults};
 use fastgrnn_core::files::write_atomic;
 use fastgrnn_core::metrics::{Evaluation, Scores};
+use fastgrnn_core::net::View;
 use fastgrnn_data::data::{Examples, Labels};
+use fastgrnn_engine::materialised;
 use fastgrnn_model::model::{Model, ModelError, Predictions, Task, threshold};
 use fastgrnn_model::quantize::{Grid, IntegerModel, Options, quantize};
 use fastgrnn_model::settings::Refit;
@@ -29,6 +31,21 @@ pub(super) struct Trained {
     /// Empty where training went through none.
     pub grids: Vec<Grid>,
     pub indices: Vec<u32>,
+}
+
+impl Trained {
+    /// The model with its orthogonal matrices made into full ones, which have a grid like any other.
+    pub fn new(model: Model, grids: Vec<Grid>, indices: Vec<u32>) -> Self {
+        let (network, params) = materialised(&model.network, &model.params);
+        let (before, after) = (model.network.layout(), network.layout());
+        let mut known = weights(&before).zip(&grids);
+        let grid = |view: &View| match before.view(&view.name) {
+            Some(_) => known.next().map(|(_, grid)| *grid),
+            None => Some(Grid::of(&params[view.range()])),
+        };
+        let grids = if grids.is_empty() { Vec::new() } else { weights(&after).filter_map(grid).collect() };
+        Self { model: Model { network, params, ..model }, grids, indices }
+    }
 }
 
 /// What was written, and how good it is.
@@ -230,7 +247,7 @@ impl Job<'_> {
         let (Some(positive), Labels::Class { index, .. }) = (model.positive(), &train.y) else {
             return Ok(None);
         };
-        let (scores, _) = self.scorer.score(model, params, &train.x, None, indices)?;
+        let (scores, _) = self.scorer_of(&model.network)?.score(model, params, &train.x, None, indices)?;
         let truth: Vec<bool> = indices.iter().map(|&i| index[i as usize] as usize == positive).collect();
         Ok(Some(MarginScale::of(&model.margins(positive, &scores), &truth)))
     }
@@ -239,13 +256,14 @@ impl Job<'_> {
     fn offset(&mut self, model: &Model, val: &[u32]) -> Result<Option<f64>, ModelError> {
         let train = &self.data.train;
         if let (Labels::Sets { .. }, false) = (&train.y, val.is_empty()) {
-            let (counts, _) = model.count_sets(&mut self.scorer, &model.params, &train.x, &train.y, val)?;
+            let (counts, _) =
+                model.count_sets(self.scorer_of(&model.network)?, &model.params, &train.x, &train.y, val)?;
             return Ok(counts.best_threshold().map(|best| best.score));
         }
         if model.positive().is_none() || val.is_empty() {
             return Ok(None);
         }
-        let (scores, _) = self.scorer.score(model, &model.params, &train.x, None, val)?;
+        let (scores, _) = self.scorer_of(&model.network)?.score(model, &model.params, &train.x, None, val)?;
         Ok(model.best_offset(&scores, &train.y, val).map(|cut| cut.offset))
     }
 
@@ -264,17 +282,27 @@ impl Job<'_> {
         indices: &[u32],
     ) -> Result<(Evaluation, Predictions), ModelError> {
         if examples.y == Labels::Next {
-            let scorer = &mut self.scorer;
+            let scorer = self.scorer_of(&model.network)?;
             let evaluation = model.evaluate_tokens(scorer, &model.params, &examples.x, indices)?;
             return Ok((evaluation, Predictions::none()));
         }
         if let Labels::Sets { .. } = examples.y {
-            let (counts, loss) =
-                model.count_sets(&mut self.scorer, &model.params, &examples.x, &examples.y, indices)?;
+            let (counts, loss) = model.count_sets(
+                self.scorer_of(&model.network)?,
+                &model.params,
+                &examples.x,
+                &examples.y,
+                indices,
+            )?;
             return Ok((model.evaluate_sets(&counts, indices.len(), loss), Predictions::none()));
         }
-        let (scores, loss) =
-            self.scorer.score(model, &model.params, &examples.x, Some(&examples.y), indices)?;
+        let (scores, loss) = self.scorer_of(&model.network)?.score(
+            model,
+            &model.params,
+            &examples.x,
+            Some(&examples.y),
+            indices,
+        )?;
         let predictions = Predictions::new(model, scores);
         Ok((predictions.evaluate(model, &examples.y, indices, loss), predictions))
     }
@@ -288,11 +316,13 @@ impl Job<'_> {
     ) -> Result<Scored, ModelError> {
         let train = &self.data.train;
         if train.y == Labels::Next {
-            let scores = model.evaluate_tokens(&mut self.scorer, params, &train.x, indices)?.scores;
+            let scores =
+                model.evaluate_tokens(self.scorer_of(&model.network)?, params, &train.x, indices)?.scores;
             return Ok(Scored { scores, raw: Vec::new() });
         }
         if let (Labels::Sets { .. }, true) = (&train.y, self.folds.is_empty()) {
-            let (counts, loss) = model.count_sets(&mut self.scorer, params, &train.x, &train.y, indices)?;
+            let (counts, loss) =
+                model.count_sets(self.scorer_of(&model.network)?, params, &train.x, &train.y, indices)?;
             let mut found = model.evaluate_sets(&counts, indices.len(), loss).scores;
             let best = counts.best_threshold();
             found.threshold = best.map(|best| threshold(best.score));
@@ -302,7 +332,8 @@ impl Job<'_> {
             }
             return Ok(Scored { scores: found, raw: Vec::new() });
         }
-        let (raw, loss) = self.scorer.score(model, params, &train.x, Some(&train.y), indices)?;
+        let (raw, loss) =
+            self.scorer_of(&model.network)?.score(model, params, &train.x, Some(&train.y), indices)?;
         Ok(self.judge(model, raw, loss, indices))
     }
 

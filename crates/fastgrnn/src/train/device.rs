@@ -1,7 +1,7 @@
 //! Where networks are trained: on the CPU or on a GPU.
 
 use super::observe::Observer;
-use super::{Config, TrainError};
+use super::{Config, Optimizer, TrainError};
 use fastgrnn_core::net::InitialState;
 use fastgrnn_core::settings::Setting;
 use fastgrnn_cuda::assemble::mixup_bytes;
@@ -33,6 +33,17 @@ pub enum DeviceChoice {
     Cuda(usize),
     /// The first GPU where there is one that can train the network, else the CPU.
     Auto,
+}
+
+impl DeviceChoice {
+    /// Whether it means a GPU, on this machine.
+    pub fn is_gpu(self) -> bool {
+        match self {
+            Self::Cpu => false,
+            Self::Cuda(_) => true,
+            Self::Auto => Device::open(0).is_ok(),
+        }
+    }
 }
 
 impl FromStr for DeviceChoice {
@@ -68,6 +79,65 @@ pub(super) fn open(
     data: &Dataset,
     observer: &mut dyn Observer,
 ) -> Result<Option<Device>, TrainError> {
+    let found = find(choice, configs, data)?;
+    match &found {
+        FoundDevice::Cpu => {}
+        FoundDevice::NoGpu(why) => observer.note(&format!("training on the CPU: {why}")),
+        FoundDevice::Gpu(device) => observer.note(&format!("training on the GPU {}", device.name())),
+    }
+    Ok(match found {
+        FoundDevice::Gpu(device) => Some(device),
+        FoundDevice::Cpu | FoundDevice::NoGpu(_) => None,
+    })
+}
+
+/// Whether `choice` means a GPU that trains all of `configs`.
+pub(crate) fn is_gpu_used(
+    choice: DeviceChoice,
+    configs: &[&Config],
+    data: &Dataset,
+    observer: &mut dyn Observer,
+) -> Result<bool, TrainError> {
+    if let DeviceChoice::Cuda(_) = choice {
+        // Whether it can is found when they are trained.
+        return Ok(true);
+    }
+    Ok(match find(choice, configs, data)? {
+        FoundDevice::Gpu(_) => true,
+        FoundDevice::Cpu => false,
+        FoundDevice::NoGpu(why) => {
+            observer.note(&format!("training on the CPU: {why}"));
+            false
+        }
+    })
+}
+
+/// For each network, whether `choice` means a GPU that trains it. Others are trained on the CPU.
+pub(crate) fn are_trained_on_gpu(
+    choice: DeviceChoice,
+    all: &[(&Config, &Dataset)],
+) -> Result<Vec<bool>, TrainError> {
+    let device = match choice {
+        DeviceChoice::Cpu => None,
+        DeviceChoice::Cuda(number) => Some(Device::open(number)?),
+        DeviceChoice::Auto => Device::open(0).ok(),
+    };
+    let is_on_gpu = |(config, data): &(&Config, &Dataset)| {
+        device.as_ref().is_some_and(|device| unsupported(config, data, device).is_none())
+    };
+    Ok(all.iter().map(is_on_gpu).collect())
+}
+
+/// What trains.
+enum FoundDevice {
+    /// The CPU, as was asked for.
+    Cpu,
+    /// The CPU, for this reason.
+    NoGpu(String),
+    Gpu(Device),
+}
+
+fn find(choice: DeviceChoice, configs: &[&Config], data: &Dataset) -> Result<FoundDevice, TrainError> {
     let usable = |number: usize| {
         let device = Device::open(number)?;
         match configs.iter().find_map(|config| unsupported(config, data, &device)) {
@@ -75,21 +145,14 @@ pub(super) fn open(
             Some(what) => Err(TrainError::Unsupported { what }),
         }
     };
-    let opened = match choice {
-        DeviceChoice::Cpu => return Ok(None),
-        DeviceChoice::Cuda(number) => Some(usable(number)?),
+    Ok(match choice {
+        DeviceChoice::Cpu => FoundDevice::Cpu,
+        DeviceChoice::Cuda(number) => FoundDevice::Gpu(usable(number)?),
         DeviceChoice::Auto => match usable(0) {
-            Ok(device) => Some(device),
-            Err(error) => {
-                observer.note(&format!("training on the CPU: {}", reason(&error)));
-                None
-            }
+            Ok(device) => FoundDevice::Gpu(device),
+            Err(error) => FoundDevice::NoGpu(reason(&error)),
         },
-    };
-    if let Some(device) = &opened {
-        observer.note(&format!("training on the GPU {}", device.name()));
-    }
-    Ok(opened)
+    })
 }
 
 /// Why the CPU is used, without advice to use it.
@@ -110,6 +173,9 @@ fn unsupported(config: &Config, data: &Dataset, device: &Device) -> Option<Strin
             "networks that read texts, and networks with several labels, are trained on the CPU".to_owned(),
         );
     }
+    if training.optimizer == Optimizer::Rsg {
+        return Some("`optimizer = rsg` is not supported on a GPU".to_owned());
+    }
     let shares = [
         ("input-dropout", training.input_dropout),
         ("layer-dropout", training.layer_dropout),
@@ -128,6 +194,12 @@ fn unsupported(config: &Config, data: &Dataset, device: &Device) -> Option<Strin
     }
     if super::cohort::changes(config, data).has_shared_columns() {
         return Some("`axes` that share a column are not supported on a GPU".to_owned());
+    }
+    if !fastgrnn_cuda::has_kernels(config.network.cell) {
+        return Some(format!("`cell = {}` is not supported on a GPU", config.network.cell));
+    }
+    if config.orthogonal_u().is_some() {
+        return Some(format!("`form-u = {}` is not supported on a GPU", config.network.form_u));
     }
     let (network, x) = (config.network(data), &data.train.x);
     if config.preparation.normalize == Normalize::PerCoordinate && x.min_steps() != x.max_steps() {

@@ -28,7 +28,7 @@ impl Fingerprint {
 }
 
 /// A short name for the numbers and labels of a data set.
-pub(super) fn of_data(data: &Dataset) -> String {
+pub(crate) fn of_data(data: &Dataset) -> String {
     let mut fingerprint = Fingerprint::new();
     for examples in [Some(&data.train), data.test.as_ref()].into_iter().flatten() {
         fingerprint.add(examples.len() as u64);

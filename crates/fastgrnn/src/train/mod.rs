@@ -44,6 +44,7 @@ mod optim;
 mod pass_data;
 mod pass_run;
 mod plateau;
+mod random_stop;
 mod recipe;
 mod run;
 mod sampler;
@@ -57,18 +58,24 @@ mod teacher;
 mod teacher_error;
 mod timeline;
 mod token_streams;
+mod untrained;
 mod weight_drop;
 
+pub(crate) use changes::lasting_settings;
+pub(crate) use cohort::{is_shared_key, shared_settings};
 pub use config::ConfigError;
+pub(crate) use config::metric;
 pub use device::DeviceChoice;
+pub(crate) use device::{are_trained_on_gpu, is_gpu_used};
 pub use epoch::{EpochReport, Pass};
 pub use error::TrainError;
 pub use fastgrnn_core::net::InitialState;
 pub use fastgrnn_core::settings::Choice;
 pub use fastgrnn_model::settings::{
-    AugmentSetting, Axes, ClassShare, ClassWeight, FormSetting, Numbers, Optimizer, Rank, Refit,
-    ScalarSetting, Schedule, Stage, StageKind, StageName, Stages,
+    AugmentSetting, Axes, ClassShare, ClassWeight, FormSetting, Numbers, Optimizer, Rank, RecurrentForm,
+    Refit, ScalarSetting, Schedule, Stage, StageKind, StageName, Stages,
 };
+pub(crate) use fingerprint::of_data as data_fingerprint;
 pub use folder::{
     CHECKPOINT_FILE, CONFIG_FILE, ERROR_FILE, FLOAT_MODEL_FILE, METRICS_FILE, MODEL_FILE, PLOTS_FOLDER,
     REPORT_FILE, RESULT_FILE, SUMMARY_FILE, seed_folder,
@@ -76,9 +83,12 @@ pub use folder::{
 pub use listing::{ListedRun, RunState, list_runs};
 pub use observe::{Observer, Progress, SeedStarted, Silent};
 pub use optim::{Optim, clip_norm};
-pub use recipe::{Config, RENAMED_KEYS, Recipe, RecipeError};
+pub(crate) use recipe::is_local;
+pub use recipe::{Config, RENAMED_KEYS, Recipe, RecipeError, SEARCH_KEY};
+pub(crate) use run::lock;
 pub use run::{Outcome, RunOptions, run, run_all, run_anew};
 pub use schedule::Rate;
 pub use sequence_results::{JudgedPart, Mistake, SequenceResults};
 pub use summary::{Bytes, Delivered, FoldResult, SeedRecord, SeedResult, Summary};
 pub use teacher_error::TeacherError;
+pub use untrained::starting_model;

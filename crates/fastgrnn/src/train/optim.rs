@@ -54,7 +54,7 @@ impl Optim {
             momentum,
             weight_decay: weight_decay as f32,
             steps: 0,
-            first: moments(!matches!(kind, Optimizer::Sgd | Optimizer::Asgd)),
+            first: moments(!matches!(kind, Optimizer::Sgd | Optimizer::Asgd | Optimizer::Rsg)),
             second: moments(adam),
         }
     }
@@ -79,7 +79,7 @@ impl Optim {
         for view in layout.views() {
             let decay = match view.role {
                 Role::Weight | Role::Embedding => self.weight_decay,
-                Role::Bias | Role::Raw => 0.0,
+                Role::Bias | Role::Raw | Role::Basis => 0.0,
             };
             match rows.filter(|_| view.role == Role::Embedding) {
                 None => self.update(view.range(), decay, params, gradient, lr),
@@ -98,7 +98,7 @@ impl Optim {
         let (p, g) = (&mut params[range.clone()], &gradient[range.clone()]);
         let (beta1, new1, lr32) = (self.momentum as f32, (1.0 - self.momentum) as f32, lr as f32);
         match self.kind {
-            Optimizer::Sgd | Optimizer::Asgd => sgd(p, g, lr32, decay),
+            Optimizer::Sgd | Optimizer::Asgd | Optimizer::Rsg => sgd(p, g, lr32, decay),
             Optimizer::Nesterov => nesterov(p, g, &mut self.first[range], lr32, beta1, decay),
             Optimizer::Adam | Optimizer::AdamW => {
                 let (coupled, shrink) = match self.kind {
@@ -124,7 +124,7 @@ impl Optim {
     /// How far a gradient of 1 moves an entry whose second moment is `second`.
     pub(super) fn step_size(&self, second: f32, lr: f64) -> f32 {
         match self.kind {
-            Optimizer::Sgd | Optimizer::Asgd | Optimizer::Nesterov => lr as f32,
+            Optimizer::Sgd | Optimizer::Asgd | Optimizer::Rsg | Optimizer::Nesterov => lr as f32,
             Optimizer::Adam | Optimizer::AdamW => lr as f32 / ((second * self.unbias()).sqrt() + EPSILON),
         }
     }

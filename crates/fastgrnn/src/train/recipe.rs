@@ -27,6 +27,7 @@ use fastgrnn_model::settings::{
     PreparationRecipe, QuantizationConfig, QuantizationRecipe, SparsityConfig, SparsityRecipe,
     TrainingConfig, TrainingRecipe,
 };
+use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
 settings_groups! {
@@ -121,6 +122,9 @@ fn hint(nearest: &Option<String>) -> String {
     }
 }
 
+/// The key of a recipe file below which the space of a search is declared.
+pub const SEARCH_KEY: &str = "search";
+
 /// A larger file is not a recipe.
 const MAX_RECIPE_BYTES: u64 = 1 << 20;
 
@@ -145,7 +149,9 @@ impl Recipe {
             message: in_plain_words(error.message()),
         };
         let known = key_names();
-        let table = toml::de::DeTable::parse(text).map_err(syntax)?;
+        let mut table = toml::de::DeTable::parse(text).map_err(syntax)?;
+        // What a search may change is read by the search.
+        table.get_mut().remove(SEARCH_KEY);
         let unknown = table.get_ref().keys().find(|key| !known.iter().any(|k| k == key.get_ref()));
         if let Some(key) = unknown {
             let (file, line, name) = (file.to_owned(), line(key.span().start), key.get_ref());
@@ -156,7 +162,7 @@ impl Recipe {
                 None => RecipeError::UnknownKey { file, line, key, nearest },
             });
         }
-        toml::from_str(text).map_err(syntax)
+        Self::deserialize(toml::de::Deserializer::from(table)).map_err(syntax)
     }
 }
 
@@ -233,7 +239,7 @@ fn key_names() -> Vec<String> {
 }
 
 /// Whether a key describes the machine or how a run is carried out, without changing its result.
-pub(super) fn is_local(name: &str) -> bool {
+pub(crate) fn is_local(name: &str) -> bool {
     Recipe::keys().iter().filter(|key| key.name() == name).any(Key::is_local)
 }
 

@@ -224,8 +224,20 @@ impl<'a> OpenRun<'a> {
         }
         let (settings, folds) = (lasting_settings(config).to_string(), config.folds(data)?);
         let scorer = Scorer::new(&config.network(data), threads)?;
-        let job =
-            Job { config, data, out, fingerprint, settings, folds, scorer, teacher, start, threads, device };
+        let job = Job {
+            config,
+            data,
+            out,
+            fingerprint,
+            settings,
+            folds,
+            scorer,
+            delivered_scorer: None,
+            teacher,
+            start,
+            threads,
+            device,
+        };
         let mut run = Self { job, records: Vec::new(), _lock: lock };
         for index in 0..config.training.seeds {
             let record = run.finished(index)?;
@@ -334,7 +346,7 @@ fn train_together(
 
 /// Takes the run folder for this process. The system releases it with the file, however the
 /// process ends.
-fn lock(out: &Path) -> Result<File, TrainError> {
+pub(crate) fn lock(out: &Path) -> Result<File, TrainError> {
     let path = out.join(LOCK_FILE);
     let file = File::options().create(true).truncate(false).write(true).open(&path).map_err(io(&path))?;
     match file.try_lock() {

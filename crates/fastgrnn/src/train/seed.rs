@@ -23,7 +23,7 @@ use fastgrnn_core::metrics::Evaluation;
 use fastgrnn_core::net::Layout;
 use fastgrnn_data::data::{Examples, Labels, Sequences};
 use fastgrnn_model::model::Model;
-use fastgrnn_model::settings::{PLATEAU_EPOCHS, Refit};
+use fastgrnn_model::settings::{Optimizer, PLATEAU_EPOCHS, Refit};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -45,6 +45,8 @@ pub(super) struct SeedRun {
     folds: Option<FoldChoice>,
     /// What the refit came to, once it is over.
     refitted: Option<Trained>,
+    /// Steps after which the latest pass ends, where they were drawn.
+    stop: Option<u64>,
     /// Whether no pass is left.
     is_trained: bool,
     written: Instant,
@@ -88,6 +90,7 @@ impl SeedRun {
             state,
             folds: None,
             refitted: None,
+            stop: None,
             is_trained: false,
             written: now,
             clock: now,
@@ -160,9 +163,24 @@ impl SeedRun {
             }
         };
         let pass_data = PassData::new(config, data, self.seed, self.state.progress.pass, train)?;
-        let pass = PassRun::new(config, &self.layout, pass_data, val, epochs);
+        let mut pass = PassRun::new(config, &self.layout, pass_data, val, epochs);
+        if config.training.optimizer == Optimizer::Rsg {
+            pass.end_at_random(self.seed, self.state.progress.pass);
+            self.note_stop(&pass, observer);
+        }
         self.clock = Instant::now();
         Ok(Some(pass))
+    }
+
+    /// Tells the observer after which step the training ends, and remembers it.
+    fn note_stop(&mut self, pass: &PassRun, observer: &mut dyn Observer) {
+        let Some(stop) = pass.stop else { return };
+        self.stop = Some(stop);
+        let (stop, total) = (format::count(stop), format::count(pass.rate.total));
+        observer.note(&format!(
+            "seed {}: rsg drew step {stop} of {total}, after which the training ends",
+            self.seed
+        ));
     }
 
     /// Epochs of the refit: as many as were best on validation, or the whole schedule.
@@ -241,7 +259,7 @@ impl SeedRun {
             (Pass::Refit, _) => {
                 let model = Model { params: self.state.counted().to_vec(), ..pass.data.model };
                 let grids = std::mem::take(&mut self.state.progress.constraint.grids);
-                self.refitted = Some(Trained { model, grids, indices: pass.data.indices });
+                self.refitted = Some(Trained::new(model, grids, pass.data.indices));
                 self.is_trained = true;
             }
         }
@@ -285,7 +303,7 @@ impl SeedRun {
     ) -> Result<(), TrainError> {
         let train_loss = self.train_loss();
         let (done, fold) = (self.state.optim.steps, self.fold(job));
-        let eligible = validated.is_some() && pass.stages.is_settled(done);
+        let eligible = validated.is_some() && pass.is_deliverable(done);
         let mut is_best = false;
         if let Some(Validated { scored, scale }) = &validated {
             let loss = scored.scores.loss;
@@ -413,7 +431,7 @@ impl SeedRun {
                     PassData::new(config, data, self.seed, Pass::Choose, train)?;
                 model.params = std::mem::take(&mut self.state.best_params);
                 let grids = std::mem::take(&mut self.state.progress.chosen_grids);
-                let chosen = Trained { model, grids, indices };
+                let chosen = Trained::new(model, grids, indices);
                 let judged = Judged::Part { chosen: &chosen, val: &val };
                 let delivery = job.deliver(&self.folder, judged, refitted.as_ref().unwrap_or(&chosen))?;
                 (delivery, self.state.progress.best.map(|best| best.epoch), Vec::new())
@@ -439,6 +457,7 @@ impl SeedRun {
                 bytes: quantized.map(|q| q.bytes),
                 epochs,
                 best_epoch: best_epoch.unwrap_or(epochs),
+                stopped_after: self.stop,
                 seconds: progress.seconds,
                 device: job.device.clone(),
                 train: scores(&delivery.train),

@@ -42,6 +42,9 @@ pub struct SeedResult {
     pub epochs: usize,
     /// The epoch that validation chose; the last one without validation.
     pub best_epoch: usize,
+    /// Optimiser steps that the optimiser `rsg` drew, after which the training ended; absent for others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopped_after: Option<u64>,
     /// Seconds of training and evaluation, over all interruptions. Seeds that were trained at once share the time.
     pub seconds: f64,
     /// What trained it to its end: `cpu`, or the name of a GPU.

@@ -208,6 +208,7 @@ fn any_model() -> impl Strategy<Value = Model> {
     (kinds, 1usize..5, 1usize..6, 1usize..3, any::<u64>(), any::<bool>(), initial, any::<bool>()).prop_map(
         |(kind, input, hidden, layers, seed, regression, initial, low)| {
             let rank = low.then_some(1);
+            let hidden = if kind.declaration().has_pairs { 2 * hidden } else { hidden };
             let mut cells = vec![Cell::new(kind, input, hidden).with_ranks(rank, rank)];
             cells.extend((1..layers).map(|_| Cell::new(kind, hidden, hidden)));
             cells[0].scalars.nu = Scalar::Fixed(0.1);

@@ -3,7 +3,7 @@
 use crate::common::{classes, numbers, recipe};
 use fastgrnn::data::{CrossValidation, Dataset};
 use fastgrnn::train::{
-    AugmentSetting, Axes, Config, ConfigError, FormSetting, Optimizer, Rank, Recipe, Schedule,
+    AugmentSetting, Axes, Config, ConfigError, FormSetting, Optimizer, Rank, Recipe, RecurrentForm, Schedule,
 };
 
 fn plain() -> Recipe {
@@ -242,14 +242,14 @@ fn values_out_of_range_are_named_with_their_key() {
         (
             plain().with(|r| {
                 r.network.rank_u = Some(Rank::Of(2));
-                r.network.form_u = Some(FormSetting::Diagonal);
+                r.network.form_u = Some(RecurrentForm::Diagonal);
             }),
             "rank-u = 2: form-u = diagonal has no rank",
         ),
         (
             plain().with(|r| {
                 r.sparsity.keep_u = Some(0.5);
-                r.network.form_u = Some(FormSetting::None);
+                r.network.form_u = Some(RecurrentForm::None);
             }),
             "keep-u = 0.5: form-u = none is not pruned",
         ),

@@ -1,11 +1,12 @@
 //! The same bits with any number of threads and after any interruption.
 
 use crate::common::{Stopper, classes, metrics, options, recipe, trained};
+use fastgrnn::cells::CellKind;
 use fastgrnn::data::CrossValidation;
 use fastgrnn::model::Model;
 use fastgrnn::train::{
-    ClassWeight, EpochReport, Observer, Optimizer, Pass, Progress, Recipe, Refit, Schedule, SeedRecord,
-    SequenceResults, Silent, TrainError, run,
+    ClassWeight, EpochReport, Observer, Optimizer, Pass, Progress, Recipe, RecurrentForm, Refit, Schedule,
+    SeedRecord, SequenceResults, Silent, TrainError, run,
 };
 use std::path::Path;
 
@@ -76,6 +77,14 @@ fn stopping_in_any_stage_and_resuming_changes_nothing() {
 }
 
 #[test]
+fn stopping_with_an_orthogonal_matrix_and_resuming_changes_nothing() {
+    stop_and_resume(eventful().with(|r| {
+        r.network.cell = Some(CellKind::Rnn);
+        r.network.form_u = Some(RecurrentForm::Factored);
+    }));
+}
+
+#[test]
 fn stopping_in_any_fold_and_resuming_changes_nothing() {
     stop_and_resume(staged().with(|r| {
         r.preparation.cv = Some(CrossValidation::Folds(3));
@@ -118,6 +127,14 @@ fn with_plateaus() -> Recipe {
 #[test]
 fn stopping_a_run_with_plateaus_and_resuming_changes_nothing() {
     stop_and_resume(with_plateaus());
+}
+
+#[test]
+fn stopping_a_run_with_a_drawn_end_and_resuming_changes_nothing() {
+    stop_and_resume(eventful().with(|r| {
+        r.training.optimizer = Some(Optimizer::Rsg);
+        r.training.refit = Some(Refit::Full);
+    }));
 }
 
 #[test]

@@ -117,11 +117,13 @@ fn every_optimizer_lowers_the_loss() {
         let recipe = recipe().with(|r| {
             r.training.optimizer = Some(optimizer);
             r.training.lr = None;
-            r.training.epochs = Some(15);
+            // The end of rsg is drawn, and may come early.
+            r.training.epochs = Some(if optimizer == Optimizer::Rsg { 60 } else { 15 });
         });
         trained(&recipe, &data, folder.path());
         let history = metrics(folder.path());
-        assert!(history[14].train_loss < 0.9 * history[0].train_loss, "{optimizer}");
+        let last = history.last().unwrap();
+        assert!(last.train_loss < 0.9 * history[0].train_loss, "{optimizer}");
     }
 }
 

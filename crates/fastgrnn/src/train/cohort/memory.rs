@@ -120,7 +120,9 @@ impl DeviceMemory {
         let rounds = any_stage(|kind| kind == StageKind::Quantized);
         let has_average = config.average() != Rule::None;
         let kind = match training.optimizer {
-            settings::Optimizer::Sgd | settings::Optimizer::Asgd => OptimizerKind::Sgd,
+            settings::Optimizer::Sgd | settings::Optimizer::Asgd | settings::Optimizer::Rsg => {
+                OptimizerKind::Sgd
+            }
             settings::Optimizer::Nesterov => OptimizerKind::Nesterov,
             settings::Optimizer::Adam => OptimizerKind::Adam,
             settings::Optimizer::AdamW => OptimizerKind::AdamW,

@@ -93,18 +93,24 @@ const OWN_KEYS: [&str; 35] = [
     "checkpoint-every",
 ];
 
+/// Whether networks that are trained at once have the same value of this key.
+pub(crate) fn is_shared_key(key: &str) -> bool {
+    !OWN_KEYS.contains(&key)
+}
+
+/// The settings that networks which are trained at once share, as text.
+pub(crate) fn shared_settings(config: &Config) -> String {
+    let shared: toml::Table =
+        lasting_settings(config).into_iter().filter(|(key, _)| is_shared_key(key)).collect();
+    shared.to_string()
+}
+
 /// Whether the networks of two runs can be trained at once: their widths are padded to the same one, and the rest of
 /// their settings is the same but for [`OWN_KEYS`].
 pub(super) fn are_alike(a: &Job, b: &Job) -> bool {
-    let shared = |job: &Job| -> toml::Table {
-        lasting_settings(job.config)
-            .into_iter()
-            .filter(|(key, _)| !OWN_KEYS.contains(&key.as_str()))
-            .collect()
-    };
     let width = |job: &Job| {
         let network = job.config.network(job.data);
         padded_units(&network.layers[0], network.hidden())
     };
-    shared(a) == shared(b) && width(a) == width(b)
+    shared_settings(a.config) == shared_settings(b.config) && width(a) == width(b)
 }

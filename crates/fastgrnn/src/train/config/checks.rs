@@ -2,8 +2,8 @@
 
 use super::error::out_of_range;
 use super::{Config, ConfigError};
-use crate::train::{FormSetting, Optimizer, Rank, Refit, ScalarSetting, Schedule};
-use fastgrnn_core::cells::{CELLS, Declaration, Scalar};
+use crate::train::{FormSetting, Optimizer, Rank, RecurrentForm, Refit, ScalarSetting, Schedule};
+use fastgrnn_core::cells::{CELLS, Declaration, Orthogonal, Scalar};
 use fastgrnn_core::net::{InitialState, Loss, MAX_SIZE};
 use fastgrnn_core::settings::{MAX_COUNT, Setting};
 use fastgrnn_data::data::{DataError, Dataset, Labels, Normalize, SplitProblem};
@@ -337,20 +337,52 @@ impl Config {
             let why = format!("a {} has no gate", network.cell);
             return unused("gate", network.gate.to_string(), why, with(&|d| d.gated()));
         }
-        for (matrix, form, rank, kept) in [
-            (["form-w", "rank-w", "keep-w"], network.form_w, network.rank_w, sparsity.keep_w),
-            (["form-u", "rank-u", "keep-u"], network.form_u, network.rank_u, sparsity.keep_u),
+        let is_full_w = network.form_w == FormSetting::Full;
+        let is_full_u = network.form_u == RecurrentForm::Full;
+        let (form_w, form_u) = (network.form_w.to_string(), network.form_u.to_string());
+        for (matrix, form, is_full, rank, kept) in [
+            (["form-w", "rank-w", "keep-w"], form_w, is_full_w, network.rank_w, sparsity.keep_w),
+            (["form-u", "rank-u", "keep-u"], form_u, is_full_u, network.rank_u, sparsity.keep_u),
         ] {
             let [form_key, rank_key, keep_key] = matrix;
             let full = || format!("`{form_key} = full`");
-            if form != FormSetting::Full && rank != Rank::Full {
+            if !is_full && rank != Rank::Full {
                 let why = format!("{form_key} = {form} has no rank");
                 return unused(rank_key, rank.to_string(), why, full());
             }
-            if form != FormSetting::Full && kept < 1.0 {
+            if !is_full && kept < 1.0 {
                 let why = format!("{form_key} = {form} is not pruned");
                 return unused(keep_key, kept.to_string(), why, full());
             }
+        }
+        let orthogonal = self.orthogonal_u();
+        let why = |what: &str| format!("a U of the form {} has no {what}", network.form_u);
+        if let Some(count) = network.reflections
+            && !matches!(orthogonal, Some(Orthogonal::Reflections { .. } | Orthogonal::Spectral { .. }))
+        {
+            let instead = "`form-u = reflections` or spectral".to_owned();
+            return unused("reflections", count.to_string(), why("reflections"), instead);
+        }
+        if let Some(layers) = network.rotations
+            && !matches!(orthogonal, Some(Orthogonal::Rotations { .. }))
+        {
+            let why = match orthogonal {
+                Some(Orthogonal::FftRotations) => "the number of units says how many layers there are".into(),
+                _ => why("rotations"),
+            };
+            return unused("rotations", layers.to_string(), why, "`form-u = rotations`".to_owned());
+        }
+        if orthogonal.is_some()
+            && let Some(share) = self.training.weight_drop.filter(|&share| share > 0.0)
+        {
+            let instead = "`form-u = full`".to_owned();
+            return unused("weight-drop", share.to_string(), why("entries to drop"), instead);
+        }
+        if let Some(margin) = network.spectral_margin
+            && !matches!(orthogonal, Some(Orthogonal::Spectral { .. } | Orthogonal::Factored { .. }))
+        {
+            let instead = "`form-u = spectral` or factored".to_owned();
+            return unused("spectral-margin", margin.to_string(), why("singular values to choose"), instead);
         }
         for (key, setting) in [
             ("alpha", self.parameters.alpha),
@@ -372,7 +404,9 @@ impl Config {
             return unused("input-lsb", lsb.text(), why, "`quantize`".into());
         }
         let optimizer = self.training.optimizer;
-        if matches!(optimizer, Optimizer::Sgd | Optimizer::Asgd) && self.training.momentum != MOMENTUM {
+        if matches!(optimizer, Optimizer::Sgd | Optimizer::Asgd | Optimizer::Rsg)
+            && self.training.momentum != MOMENTUM
+        {
             let why = format!("{optimizer} has no momentum");
             return unused(
                 "momentum",

@@ -24,7 +24,7 @@
 use super::ConfigError;
 use super::data::check_data;
 use super::error::out_of_range;
-use crate::train::{AugmentSetting, Axes, Config, FormSetting, Optimizer, Recipe, Refit, Schedule, Stages};
+use crate::train::{AugmentSetting, Axes, Config, Optimizer, Recipe, RecurrentForm, Refit, Schedule, Stages};
 use fastgrnn_core::cells::CellKind;
 use fastgrnn_core::net::{Loss, Network};
 use fastgrnn_data::data::{CrossValidation, Dataset, Examples, LANGUAGE_VAL_SPLIT, Labels, SplitBy, doctor};
@@ -80,6 +80,7 @@ impl Recipe {
         config.check(data)?;
         config.derive_schedule(self, data)?;
         config.check_relations()?;
+        config.check_random_stop()?;
         config.check_applies()?;
         config.check_text_keys(data)?;
         if config.quantization.quantize {
@@ -87,7 +88,7 @@ impl Recipe {
                 return Err(QuantizeError::SeveralLabels.into());
             }
             let state = &config.parameters.initial_state;
-            check_form(&config.network(data), config.preparation.normalize, state)?;
+            check_form(&config.network(data).materialised(), config.preparation.normalize, state)?;
             check_lsb(config.lsb().as_deref(), &data.train.x)?;
         }
         config.check_limits(data)?;
@@ -130,6 +131,7 @@ impl Recipe {
         );
         let is_one_part_wanted = given.preparation.val_split.is_some()
             || given.training.refit.is_some()
+            || given.training.optimizer == Some(Optimizer::Rsg)
             || given.training.patience.is_some_and(|epochs| epochs > 0);
         let cv = *preparation.cv.get_or_insert_with(|| {
             match n < SMALL_SET && data.validation.is_none() && !is_one_part_wanted {
@@ -161,7 +163,12 @@ impl Recipe {
         let part = training_part(n, held_out_share(self.preparation.cv, self.preparation.val_split));
         let cell = self.network.cell;
         if let Some(declaration) = cell.map(CellKind::declaration) {
-            let form_u = if declaration.reads_state { FormSetting::Full } else { FormSetting::None };
+            let form_u = match declaration {
+                declaration if !declaration.reads_state => RecurrentForm::None,
+                // The point of a cell of complex numbers is a unitary matrix.
+                declaration if declaration.has_pairs => RecurrentForm::Rotations,
+                _ => RecurrentForm::Full,
+            };
             self.network.form_u.get_or_insert(form_u);
             self.network.gate.get_or_insert(declaration.gate);
             self.network.update.get_or_insert(declaration.update);
@@ -174,7 +181,8 @@ impl Recipe {
         }
         training.optimizer.get_or_insert_default();
         training.weight_decay.get_or_insert(1e-4);
-        training.clip.get_or_insert(1.0);
+        let clip = if training.optimizer == Some(Optimizer::Rsg) { 0.0 } else { 1.0 };
+        training.clip.get_or_insert(clip);
         training.lr.get_or_insert(default_lr(training.optimizer, cell, is_language));
         training.loss.get_or_insert(match data.train.y {
             Labels::Value { .. } => Loss::SquaredError,
@@ -234,7 +242,9 @@ fn derive_for_language(training: &mut TrainingRecipe, tokens: usize) {
     let (input, output) = if tokens < SMALL_TEXT { (0.5, 0.5) } else { (0.2, 0.3) };
     training.optimizer.get_or_insert(Optimizer::AdamW);
     training.weight_decay.get_or_insert(0.01);
-    training.clip.get_or_insert(0.25);
+    if training.optimizer != Some(Optimizer::Rsg) {
+        training.clip.get_or_insert(0.25);
+    }
     training.input_dropout.get_or_insert(input);
     training.output_dropout.get_or_insert(output);
     training.weight_drop.get_or_insert(0.1);
@@ -295,7 +305,9 @@ impl Config {
             }
         };
         if given.training.stages.is_none() {
-            self.training.stages = Stages::usual(self.sparse(), self.quantization.quantize);
+            let is_rounded_at_the_end = self.training.optimizer == Optimizer::Rsg;
+            let is_trained_rounded = self.quantization.quantize && !is_rounded_at_the_end;
+            self.training.stages = Stages::usual(self.sparse(), is_trained_rounded);
         }
         Ok(())
     }
@@ -360,7 +372,7 @@ fn language_epochs(network: &Network, tokens: usize) -> usize {
 
 fn default_lr(optimizer: Option<Optimizer>, cell: Option<CellKind>, is_language: bool) -> f64 {
     match (optimizer, cell) {
-        (Some(Optimizer::Sgd | Optimizer::Asgd), _) => 0.1,
+        (Some(Optimizer::Sgd | Optimizer::Asgd | Optimizer::Rsg), _) => 0.1,
         (Some(Optimizer::Nesterov), _) => 0.05,
         (_, Some(CellKind::Rnn)) => 1e-3,
         _ if is_language => 5e-3,

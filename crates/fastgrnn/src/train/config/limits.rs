@@ -6,7 +6,7 @@ use fastgrnn_core::net::InitialState;
 use fastgrnn_core::settings::Group;
 use fastgrnn_data::data::Dataset;
 use fastgrnn_model::device::{Footprint, Limits};
-use fastgrnn_model::quantize::{MOST_TERMS, check_form, kept_entries};
+use fastgrnn_model::quantize::{MOST_TERMS, check_form, image_bytes, kept_entries};
 
 impl Recipe {
     /// The limits of the integer model.
@@ -16,10 +16,29 @@ impl Recipe {
 }
 
 impl Config {
+    /// The most bytes that the device image can have.
+    pub(crate) fn image_bytes(&self, data: &Dataset) -> usize {
+        image_bytes(&self.network(data).materialised(), |view| {
+            kept_entries(self.kept(&view.name), view.len())
+        })
+    }
+
+    /// The bytes of the float parameters. A matrix of which a part is kept is stored as its f32 entries and a bit for
+    /// each place, where that is smaller.
+    pub(crate) fn float_bytes(&self, data: &Dataset) -> usize {
+        let network = self.network(data).materialised();
+        let bytes = |view: &fastgrnn_core::net::View| {
+            let kept = kept_entries(self.kept(&view.name), view.len());
+            (4 * view.len()).min(4 * kept + view.len().div_ceil(8))
+        };
+        network.layout().views().iter().map(bytes).sum()
+    }
+
     /// What the integer model needs on a board.
     pub fn footprint(&self, data: &Dataset) -> Footprint {
-        let footprint =
-            Footprint::of(&self.network(data), |view| kept_entries(self.kept(&view.name), view.len()));
+        let footprint = Footprint::of(&self.network(data).materialised(), |view| {
+            kept_entries(self.kept(&view.name), view.len())
+        });
         let footprint = match &data.audio {
             Some(spec) => footprint.with_front_end(spec, None),
             None => footprint,

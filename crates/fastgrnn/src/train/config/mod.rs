@@ -8,24 +8,43 @@ mod data;
 mod defaults;
 mod error;
 mod limits;
+mod random_stop;
 mod stages;
 
 pub use error::ConfigError;
 
 use super::Config;
 use super::average::Rule;
-use fastgrnn_core::cells::{Cell, Scalars};
+use fastgrnn_core::cells::{Cell, Orthogonal, Scalars};
 use fastgrnn_core::metrics::Metric;
 use fastgrnn_core::net::{Embedding, Loss, Network, Readout};
 use fastgrnn_core::regularize::{Dropout, Regularization};
 use fastgrnn_data::data::{Augment, CrossValidation, DataError, Dataset, Finding, Labels, SplitBy, doctor};
 use fastgrnn_data::features::Kind;
-use fastgrnn_model::settings::{ClassWeight, Optimizer, ReadoutSetting, SEQUENCE_LENGTH, TrainingConfig};
+use fastgrnn_model::settings::{
+    ClassWeight, NetworkConfig, Optimizer, ReadoutSetting, SEQUENCE_LENGTH, TrainingConfig,
+};
 
 /// Steps that a network remembers about at first if it needs no long memory.
 const REMEMBERED_STEPS: usize = 10;
 
+/// The figure by which networks are compared, see [`Config::metric`].
+pub(crate) fn metric(has_positive: bool, class_weight: ClassWeight) -> Metric {
+    match (has_positive, class_weight) {
+        (true, _) => Metric::F1,
+        (false, ClassWeight::Balanced) => Metric::F1Macro,
+        (false, ClassWeight::None) => Metric::Accuracy,
+    }
+}
+
 impl Config {
+    /// How U is made where it is orthogonal, or nearly so.
+    pub(crate) fn orthogonal_u(&self) -> Option<Orthogonal> {
+        let network = &self.network;
+        let NetworkConfig { hidden, reflections, spectral_margin, rotations, .. } = *network;
+        network.form_u.orthogonal(hidden, reflections, spectral_margin, rotations)
+    }
+
     /// The network for this data: stacked cells and a head of as many outputs as the loss needs.
     pub fn network(&self, data: &Dataset) -> Network {
         let cell = |input| Cell {
@@ -34,6 +53,7 @@ impl Config {
             hidden: self.network.hidden,
             form_w: self.network.form_w.with_rank(self.network.rank_w),
             form_u: self.network.form_u.with_rank(self.network.rank_u),
+            orthogonal_u: self.orthogonal_u(),
             gate: self.network.gate,
             update: self.network.update,
             scalars: Scalars {
@@ -91,7 +111,7 @@ impl Config {
 
     /// Steps that a network should remember about at first, which `start = slow` goes by. For the next word it is
     /// the last few words that matter most, and a head that reads all states needs no long memory.
-    pub(in crate::train) fn remembered_steps(&self, data: &Dataset) -> usize {
+    pub(crate) fn remembered_steps(&self, data: &Dataset) -> usize {
         let steps = self.training_steps(data);
         let is_short = data.train.y == Labels::Next || self.network.readout != ReadoutSetting::Last;
         if is_short { steps.min(REMEMBERED_STEPS) } else { steps }
@@ -180,11 +200,7 @@ impl Config {
     /// positive class if there is one. If every class counts the same in training, it does so here:
     /// accuracy would favour the epochs that forget the rare ones.
     pub fn metric(&self) -> Metric {
-        match (&self.training.positive, self.training.class_weight) {
-            (Some(_), _) => Metric::F1,
-            (None, ClassWeight::Balanced) => Metric::F1Macro,
-            (None, ClassWeight::None) => Metric::Accuracy,
-        }
+        metric(self.training.positive.is_some(), self.training.class_weight)
     }
 
     /// Whether augmentation changes the length of sequences.
