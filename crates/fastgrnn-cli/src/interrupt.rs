@@ -13,12 +13,15 @@ const SIGNAL_EXIT: i32 = 128;
 /// The exit code after Ctrl-C.
 const CTRL_C_EXIT: u8 = 130;
 
+/// What is said after the first request.
+const STOPPING: &str = "\nstopping, and saving what is trained; press Ctrl-C again to stop at once\n";
+
 /// Handles requests to stop for the rest of the program: a training stops after its batch, or
 /// after its epoch on a GPU.
 pub fn listen() {
     signals::on_signals(|signal| {
         note(signal);
-        signals::write_stderr("\nstopping, and saving what is trained; press Ctrl-C again to stop at once\n");
+        signals::write_stderr(STOPPING);
     });
 }
 
@@ -30,8 +33,22 @@ pub fn end_boards() {
     });
 }
 
+/// The same for a command that trains and also runs boards.
+pub fn listen_and_end_boards() {
+    signals::on_signals(|signal| {
+        note(signal);
+        fastgrnn_boards::stop();
+        signals::write_stderr(STOPPING);
+    });
+}
+
 /// The same while a stream is heard: it ends, and the answer is printed.
 pub fn end_stream() {
+    signals::on_signals(note);
+}
+
+/// The same while a network is analysed: the analysis ends soon, and nothing is written.
+pub fn end_analysis() {
     signals::on_signals(note);
 }
 

@@ -5,6 +5,7 @@
 //! exactly one JSON document, which is the answer or the error.
 
 mod args;
+mod board_job;
 mod board_sound;
 mod board_table;
 mod board_text;
@@ -29,6 +30,7 @@ mod report;
 mod runs;
 mod saturation;
 mod scores;
+mod searching;
 mod shell;
 mod signals;
 mod table;
@@ -36,8 +38,8 @@ mod training;
 
 use args::{Cli, Command, DataCommand};
 use commands::{
-    bench, board, compare, completions, data, demo, eval, export, generate, info, new, pareto, predict,
-    quantize, runs as list, stream, stream_eval, train,
+    analyze, bench, board, compare, completions, data, demo, eval, export, generate, info, new, pareto,
+    predict, quantize, reproduce, runs as list, search, stream, stream_eval, train, tune,
 };
 use console::Console;
 use failure::Failure;
@@ -77,6 +79,10 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Runs(args) => list::run(&args, console),
         Command::Info(args) => info::run(&args, console),
         Command::New(args) => new::run(args, console),
+        Command::Search(args) => search::run(*args, console),
+        Command::Tune(args) => tune::run(*args, console),
+        Command::Reproduce(args) => reproduce::run(args, console),
+        Command::Analyze(args) => analyze::run(*args, console),
         Command::Pareto(args) => pareto::run(*args, console),
         Command::Compare(args) => compare::run(args, console),
         Command::Quantize(args) => quantize::run(args, console),

@@ -1,8 +1,10 @@
 //! Usage errors (exit code 2), as opposed to failures (exit code 1).
 
+use fastgrnn::analyze::AnalyzeError;
 use fastgrnn::data::DataError;
 use fastgrnn::pareto::ParetoError;
 use fastgrnn::quantize::DetectorProblem;
+use fastgrnn::search::SearchError;
 use fastgrnn::settings::OutOfRange;
 use fastgrnn::stream::StreamError;
 use fastgrnn::train::{ConfigError, RecipeError, TrainError};
@@ -38,6 +40,8 @@ pub fn is_misuse(error: &anyhow::Error) -> bool {
             || cause.downcast_ref().is_some_and(data)
             || cause.downcast_ref().is_some_and(training)
             || cause.downcast_ref().is_some_and(pareto)
+            || cause.downcast_ref().is_some_and(search)
+            || cause.downcast_ref().is_some_and(analysis)
             || cause.downcast_ref().is_some_and(export)
             || cause.downcast_ref().is_some_and(detector)
             || matches!(cause.downcast_ref(), Some(StreamError::Detector(error)) if detector(error))
@@ -116,6 +120,41 @@ fn pareto(error: &ParetoError) -> bool {
         | ParetoError::NoValidation
         | ParetoError::Nothing(_)
         | ParetoError::NoComponents => true,
+        ParetoError::Interrupted { .. } => false,
+    }
+}
+
+fn analysis(error: &AnalyzeError) -> bool {
+    match error {
+        AnalyzeError::LanguageModel
+        | AnalyzeError::TooWide { .. }
+        | AnalyzeError::TooLong { .. }
+        | AnalyzeError::Steps { .. } => true,
+        AnalyzeError::NoData { .. }
+        | AnalyzeError::Model(_)
+        | AnalyzeError::Data(_)
+        | AnalyzeError::Stopped => false,
+    }
+}
+
+fn search(error: &SearchError) -> bool {
+    match error {
+        SearchError::Config(error) => settings(error),
+        SearchError::Train(error) => training(error),
+        SearchError::Data { source, .. } => data(source),
+        SearchError::NoValidation
+        | SearchError::Nothing(_)
+        | SearchError::NoSpace
+        | SearchError::Twice { .. }
+        | SearchError::NoSearch { .. }
+        | SearchError::Changed { .. }
+        | SearchError::Conflict { .. } => true,
+        SearchError::NoWinner(_)
+        | SearchError::Damaged { .. }
+        | SearchError::Io { .. }
+        | SearchError::Interrupted { .. }
+        | SearchError::Stopped
+        | SearchError::Model(_) => false,
     }
 }
 

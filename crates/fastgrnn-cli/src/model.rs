@@ -1,10 +1,11 @@
 //! Loading models.
 
 use crate::args::Engine;
+use crate::flags::with_flags;
 use crate::misuse::misuse;
 use anyhow::Context;
-use fastgrnn::model::{AnyModel, Task};
-use fastgrnn::quantize::IntegerModel;
+use fastgrnn::model::{AnyModel, Model, Task};
+use fastgrnn::quantize::{IntegerModel, QuantizeError};
 use fastgrnn::train::MODEL_FILE;
 use std::path::{Path, PathBuf};
 
@@ -30,13 +31,24 @@ pub fn with_engine(model: AnyModel, engine: Option<Engine>, path: &Path) -> anyh
             let path = path.display();
             Err(misuse(format!("{path} is a model of several labels, which has no integer form yet")))
         }
-        (Some(Engine::Integer), AnyModel::Float(_)) => Err(misuse(format!(
-            "{0} is a float model, which the integer engine cannot compute; make an integer model first: \
-             fastgrnn quantize {0} --calibrate DATASET -o integer.safetensors",
-            path.display()
-        ))),
+        (Some(Engine::Integer), AnyModel::Float(model)) => {
+            Err(not_integer(&model, path, "which the integer engine cannot compute"))
+        }
         (_, model) => Ok(model),
     }
+}
+
+/// The error for a float model where an integer one is needed, for this reason.
+pub fn not_integer(model: &Model, path: &Path, why: &str) -> anyhow::Error {
+    let path = path.display();
+    if let Some(cell) = model.network.layers.iter().find(|cell| !cell.kind.declaration().has_integers()) {
+        let problem = with_flags(&QuantizeError::Cell { cell: cell.kind }.to_string());
+        return misuse(format!("{path} is a float model, {why}: {problem}"));
+    }
+    misuse(format!(
+        "{path} is a float model, {why}; make an integer model first: \
+         fastgrnn quantize {path} --calibrate DATASET -o integer.safetensors"
+    ))
 }
 
 /// The model if it is an integer one, which listening and boards need.

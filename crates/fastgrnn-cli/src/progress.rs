@@ -15,6 +15,11 @@ const BETWEEN_LINES: Duration = Duration::from_secs(10);
 /// On a terminal, time between changes of the bar: batches may be faster than eyes.
 const BETWEEN_DRAWS: Duration = Duration::from_millis(80);
 
+/// A share that is everything, up to rounding.
+const ALL_DONE: f64 = 1.0 - 1e-9;
+/// Steps of a bar that shows a share.
+const SHARES: u64 = 1_000;
+
 /// Watches a run, shows it, and passes Ctrl-C on to it.
 pub struct Watcher {
     console: Console,
@@ -56,6 +61,31 @@ impl Watcher {
         name
     }
 
+    /// Shows which share of several trainings is done.
+    pub fn share(&mut self, share: f64) {
+        if !self.is_live {
+            let last = *self.last_line.get_or_insert_with(Instant::now);
+            if last.elapsed() >= BETWEEN_LINES {
+                self.last_line = Some(Instant::now());
+                self.line(&format!("{} of these trainings done", fraction(share, None)));
+            }
+            return;
+        }
+        if self.last_draw.is_some_and(|last| last.elapsed() < BETWEEN_DRAWS) {
+            return;
+        }
+        self.last_draw = Some(Instant::now());
+        if share >= ALL_DONE {
+            return self.finish_bar();
+        }
+        let bar = self.bar.get_or_insert_with(|| {
+            let bar = new_bar(SHARES);
+            bar.set_prefix("training");
+            bar
+        });
+        bar.set_position((share * SHARES as f64) as u64);
+    }
+
     fn finish_bar(&mut self) {
         if let Some(bar) = self.bar.take() {
             bar.finish_and_clear();
@@ -79,6 +109,38 @@ pub fn reading(console: &Console) -> Option<Watch> {
             console.note(&line);
         }
     }))
+}
+
+/// An analysis that is done earlier than this is not shown.
+const BEFORE_ANALYSIS_SHOWN: Duration = Duration::from_secs(2);
+
+/// Shows along how many sequences a network has been followed, if it takes long: a bar on a terminal, otherwise a line
+/// now and then.
+pub fn sequences(console: Console, name: &str) -> impl FnMut(usize, usize) {
+    let (name, since, is_live) = (name.to_owned(), Instant::now(), console.is_live());
+    let (mut last, mut bar): (Option<Instant>, Option<ProgressBar>) = (None, None);
+    move |done, all| {
+        if done >= all {
+            bar.take().inspect(ProgressBar::finish_and_clear);
+            return;
+        }
+        let between = if is_live { BETWEEN_DRAWS } else { BETWEEN_LINES };
+        if since.elapsed() < BEFORE_ANALYSIS_SHOWN || last.is_some_and(|last| last.elapsed() < between) {
+            return;
+        }
+        last = Some(Instant::now());
+        let text = format!("{} of {} sequences", count(done as u64), count(all as u64));
+        if !is_live {
+            return console.note(&format!("{name}: {text}"));
+        }
+        let bar = bar.get_or_insert_with(|| {
+            let bar = new_bar(all as u64).with_finish(ProgressFinish::AndClear);
+            bar.set_prefix(name.clone());
+            bar
+        });
+        bar.set_message(text);
+        bar.set_position(done as u64);
+    }
 }
 
 /// What is shown of the reading of data.
@@ -275,6 +337,12 @@ impl Observer for Watcher {
             self.finish_bar();
         }
         stop
+    }
+}
+
+impl Drop for Watcher {
+    fn drop(&mut self) {
+        self.finish_bar();
     }
 }
 

@@ -1,5 +1,6 @@
 //! Default names of run folders: `runs/<dataset>-<cell>-<number>`.
 
+use crate::misuse::misuse;
 use anyhow::Context;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,11 +12,40 @@ pub fn fresh(dataset: &str, cell: &str) -> anyhow::Result<PathBuf> {
     fresh_in(Path::new(FOLDER), dataset, cell)
 }
 
+/// Removes a folder that was made for a command which wrote nothing into it. One that holds files stays.
+pub fn discard(folder: &Path) {
+    let is_gone = fs::remove_dir(folder).is_ok();
+    if is_gone && let Some(parent) = folder.parent() {
+        let _ = fs::remove_dir(parent);
+    }
+}
+
 /// The newest folder of this data set and cell.
 pub fn newest(dataset: &str, cell: &str) -> Option<PathBuf> {
     let stem = stem(dataset, cell);
     let number = numbers(Path::new(FOLDER), &stem).max()?;
     Some(Path::new(FOLDER).join(format!("{stem}-{number}")))
+}
+
+/// The folder that a command of this kind writes into, if it is known. One that holds `part` is continued only with
+/// `--resume`.
+pub fn place(
+    dataset: &str,
+    kind: &str,
+    out: Option<PathBuf>,
+    resume: bool,
+    part: &str,
+) -> anyhow::Result<Option<PathBuf>> {
+    match out {
+        None if resume => newest(dataset, kind).map(Some).ok_or_else(|| {
+            misuse(format!("there is no {kind} run of {dataset} under runs/ to resume; start one first"))
+        }),
+        Some(out) if !resume && out.join(part).exists() => Err(misuse(format!(
+            "{} already holds a run; --resume continues it, or choose another folder with --out",
+            out.display()
+        ))),
+        out => Ok(out),
+    }
 }
 
 fn fresh_in(parent: &Path, dataset: &str, cell: &str) -> anyhow::Result<PathBuf> {

@@ -64,8 +64,7 @@ pub fn train(
         false => train::run(&config, &data, &options, &mut watcher),
     };
     if outcome.is_err() && is_new {
-        // A run that failed before its first file leaves no folder. One that holds files stays.
-        let _ = std::fs::remove_dir(&options.out);
+        runs::discard(&options.out);
     }
     let outcome = outcome?;
     drop(watcher);
@@ -91,7 +90,7 @@ fn delivered_text(delivered: &Delivered) -> String {
 }
 
 /// The recipe with paths that mean the same in every folder, so that the run can be continued from any.
-fn with_absolute_paths(recipe: &Recipe) -> Recipe {
+pub fn with_absolute_paths(recipe: &Recipe) -> Recipe {
     let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
     recipe.clone().with(|r| {
         let is_known = |name: &str| data::known_sets(None).iter().any(|set| set.name == name);

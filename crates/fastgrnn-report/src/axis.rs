@@ -49,6 +49,24 @@ impl Axis {
         Self { low: 10f64.powi(first), high: 10f64.powi(last), log: true, ticks }
     }
 
+    /// The same without growing to whole decades; ticks are at 1, 2 and 5 of each decade where there are few.
+    pub(super) fn log_within(low: f64, high: f64) -> Self {
+        let (low, high) = if high > low { (low, high) } else { (low / 2.0, low * 2.0) };
+        let whole = Self::log(low, high);
+        let is_inside = |value: f64| value >= low * (1.0 - 1e-9) && value <= high * (1.0 + 1e-9);
+        let decades = low.log10().floor() as i32..=high.log10().ceil() as i32;
+        let units: &[f64] = if (high / low).log10() < 3.0 { &[1.0, 2.0, 5.0] } else { &[1.0] };
+        let values = decades.flat_map(|e| units.iter().map(move |unit| unit * 10f64.powi(e)));
+        let text = |value: f64| match (1e-3..1e5).contains(&value) {
+            true => format!("{}", (value * 1e6).round() / 1e6),
+            false => format!("{value:.0e}"),
+        };
+        let few: Vec<(f64, String)> = values.filter(|v| is_inside(*v)).map(|v| (v, text(v))).collect();
+        let of_whole = whole.ticks.into_iter().filter(|(value, _)| is_inside(*value));
+        let ticks = if few.len() <= 9 { few } else { of_whole.collect() };
+        Self { low, high, log: true, ticks }
+    }
+
     /// Where `value` lies between 0 (low end) and 1, held inside.
     pub(super) fn place(&self, value: f64) -> f64 {
         let map = |v: f64| if self.log { v.max(self.low).log10() } else { v };
@@ -87,6 +105,15 @@ mod tests {
         assert_eq!(labels(&Axis::linear(0.0, 1.0, 5, true)), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
         assert_eq!(labels(&Axis::whole(1.0, 10.0, 6)), ["2", "4", "6", "8", "10"]);
         assert_eq!(labels(&Axis::log(0.02, 3.0)), ["0.01", "0.1", "1", "10"]);
+    }
+
+    #[test]
+    fn a_logarithmic_axis_may_end_between_decades() {
+        let axis = Axis::log_within(0.0005, 0.32);
+        assert_eq!(labels(&axis), ["5e-4", "0.001", "0.002", "0.005", "0.01", "0.02", "0.05", "0.1", "0.2"]);
+        assert!(axis.place(0.0005) < 1e-9 && axis.place(0.32) > 1.0 - 1e-9);
+        assert_eq!(labels(&Axis::log_within(1.0, 1_000_000.0)).first(), Some(&"1"));
+        assert!(Axis::log_within(3.0, 3.0).place(3.0).is_finite());
     }
 
     #[test]

@@ -12,6 +12,8 @@ pub enum Kind {
     Measured,
     /// Computed from measured numbers or from the shape of the network.
     Derived,
+    /// What a model of a board says.
+    Modelled,
 }
 
 impl Kind {
@@ -20,6 +22,7 @@ impl Kind {
         match self {
             Self::Measured => "measured",
             Self::Derived => "derived",
+            Self::Modelled => "modelled",
         }
     }
 }
@@ -73,6 +76,7 @@ impl Figure {
     pub fn text(&self) -> String {
         let Some(value) = self.value else { return "–".into() };
         match (self.unit, self.sd) {
+            (Unit::Number, None) if value == f64::INFINITY => "∞".into(),
             (Unit::Number, None) => number(value),
             (Unit::Number, Some(sd)) => number_sd(value, sd),
             (Unit::Fraction, sd) => fraction(value, sd),

@@ -6,6 +6,11 @@ use std::fmt::Write as _;
 
 const STYLE: &str = include_str!("style.css");
 
+/// `text` as it is written inside an element.
+pub fn escaped(text: &str) -> String {
+    escape(text)
+}
+
 /// A page with this heading; `body` writes what stands between it and the footer.
 pub fn document(title: &str, subtitle: &str, version: &str, body: impl FnOnce(&mut String)) -> String {
     let mut out = String::with_capacity(64 * 1024);
@@ -45,16 +50,21 @@ pub(super) fn open_table(out: &mut String, title: &str, columns: &[&str]) {
     out.push_str("</tr></thead><tbody>\n");
 }
 
+/// A longer text in a cell is read as a sentence.
+const LONGEST_VALUE: usize = 40;
+
 /// A table, which `title` names for screen readers; the first column leans left. Cells are escaped.
 pub fn table(out: &mut String, title: &str, columns: &[&str], rows: &[Vec<String>]) {
     open_table(out, title, columns);
     for row in rows {
         out.push_str("<tr>");
         for (i, cell) in row.iter().enumerate() {
+            let is_prose = cell.chars().count() > LONGEST_VALUE;
             let cell = escape(cell);
-            out.push_str(&match i {
-                0 => format!("<th scope=\"row\">{cell}</th>"),
-                _ => format!("<td>{cell}</td>"),
+            out.push_str(&match (i, is_prose) {
+                (0, _) => format!("<th scope=\"row\">{cell}</th>"),
+                (_, true) => format!("<td class=\"prose\">{cell}</td>"),
+                (_, false) => format!("<td>{cell}</td>"),
             });
         }
         out.push_str("</tr>\n");

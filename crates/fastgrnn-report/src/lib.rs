@@ -40,7 +40,7 @@ mod svg;
 pub use bar_chart::{Bar, Bars};
 pub use figure::{Figure, Kind, Unit};
 pub use heat::{Confusion, confusion_svg};
-pub use lines::{Chart, Line, Scale, palette};
+pub use lines::{Chart, Line, Scale, Span, palette};
 pub use predicted_plot::PredictedPlot;
 pub use run::{Curve, PREDICTED_FILES, Plot, Point, RunReport, SeedRow, TensorRow};
 pub use scatter::{Dot, Scatter, Series};

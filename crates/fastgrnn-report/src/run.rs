@@ -2,7 +2,7 @@
 
 use super::figure::Figure;
 use super::heat::{Confusion, confusion_svg};
-use super::lines::{Chart, Line, Scale, palette};
+use super::lines::{Chart, Line, Scale, Span, palette};
 use super::predicted_plot::PredictedPlot;
 use super::section::{SequenceSection, TableSection};
 use super::sequence_plot::ShownFeatures;
@@ -156,7 +156,13 @@ impl RunReport {
     }
 
     fn chart(&self, title: &str, scale: Scale, train: Pick, val: Pick) -> Chart {
-        let mut chart = Chart { title: title.into(), x_label: "epoch".into(), scale, lines: Vec::new() };
+        let mut chart = Chart {
+            title: title.into(),
+            x_label: "epoch".into(),
+            span: Span::Whole,
+            scale,
+            lines: Vec::new(),
+        };
         self.add_lines(&mut chart, "training", palette::BLUE, true, train);
         self.add_lines(&mut chart, "validation", palette::ORANGE, false, val);
         chart

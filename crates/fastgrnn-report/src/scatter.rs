@@ -2,12 +2,10 @@
 
 use super::axis::Axis;
 use super::frame::{Frame, Margins, range};
+use super::lines::palette;
 use super::svg::{Anchor, Svg, escape};
 use fastgrnn_core::format::quantity;
 use std::fmt::Write as _;
-
-/// Colours that stay apart for colour-blind readers, on white and on black.
-const COLOURS: [&str; 7] = ["#2b8cbe", "#e08214", "#1b9e77", "#c51b7d", "#8c6bb1", "#a6761d", "#6b7480"];
 
 /// One point.
 #[derive(Clone, Debug, PartialEq)]
@@ -71,7 +69,7 @@ impl Scatter {
         let mut svg = frame.draw(&self.title, &self.x_label, |v, label| self.y_label(v, label));
         self.front(&mut svg, &frame);
         let mut legend = MARGINS.left;
-        for (series, colour) in self.series.iter().zip(COLOURS.iter().cycle()) {
+        for (series, colour) in self.series.iter().zip(palette::ALL.iter().cycle()) {
             for dot in series.dots.iter().filter(finite) {
                 let (fill, width) = if dot.front { (*colour, 1.5) } else { ("none", 1.5) };
                 svg.raw(&format!(

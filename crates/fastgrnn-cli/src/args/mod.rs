@@ -1,18 +1,24 @@
 //! The command line. Settings of the library are not declared here: commands include the groups in which
 //! the library declares them, so that a key has the same name and help text everywhere.
 
+mod analyze;
 mod bench;
 mod data;
 mod device;
 mod models;
+mod reproduce;
+mod search;
 mod shared;
 mod stream;
 mod training;
 
+pub use analyze::AnalyzeArgs;
 pub use bench::{BenchArgs, BenchCommand, BenchInferArgs, BenchTrainArgs, CompletionsArgs, Rival};
 pub use data::{DataCommand, DataConvertArgs, DataInspectArgs, DataListArgs};
 pub use device::{BoardArgs, Boards, ExportArgs, NewArgs};
 pub use models::{CompareArgs, Engine, EvalArgs, GenerateArgs, InfoArgs, PredictArgs, QuantizeArgs};
+pub use reproduce::ReproduceArgs;
+pub use search::{SearchArgs, TuneArgs};
 pub use stream::{DetectorArgs, ResetArg, StreamArgs, StreamEvalArgs};
 pub use training::{DemoArgs, ParetoArgs, RunsArgs, TrainArgs};
 
@@ -70,8 +76,17 @@ pub enum Command {
     StreamEval(StreamEvalArgs),
     /// Make an integer model of any shape with random weights, to measure it before training
     New(NewArgs),
+    /// Find the best network for a budget of bytes, memory and time
+    Search(Box<SearchArgs>),
+    /// Find better settings than the defaults within some minutes
+    Tune(Box<TuneArgs>),
     /// Train networks that fit budgets of bytes, and show accuracy against bytes
     Pareto(Box<ParetoArgs>),
+    /// Make the tables and figures of the FastGRNN paper again, with the paper's values beside ours
+    Reproduce(ReproduceArgs),
+    /// Measure the theory of the FastGRNN paper: condition number of the gradient, residual weights, bounds
+    #[command(after_help = AS_IN_TRAINING)]
+    Analyze(Box<AnalyzeArgs>),
     /// Show where two models differ: predictions, states over time, saturation
     #[command(after_help = AS_IN_TRAINING)]
     Compare(CompareArgs),
@@ -129,6 +144,25 @@ const TRAIN_FLAGS: [&str; 15] = [
 const PARETO_FLAGS: [&str; 9] =
     ["recipe", "budget_bytes", "cells", "dataset", "label-col", "epochs", "seeds", "out", "resume"];
 
+/// The flags that `search -h` shows.
+const SEARCH_FLAGS: [&str; 12] = [
+    "recipe",
+    "budget_bytes",
+    "trials",
+    "minutes",
+    "dataset",
+    "label-col",
+    "board",
+    "max-ms",
+    "max-ram",
+    "device",
+    "out",
+    "resume",
+];
+/// The flags that `tune -h` shows.
+const TUNE_FLAGS: [&str; 8] =
+    ["recipe", "minutes", "budget_bytes", "dataset", "id-col", "label-col", "out", "resume"];
+
 /// The command with a short help (`-h`) of its most used flags; `--help` shows all.
 fn with_short_help(command: clap::Command, name: &str, common: &[&str]) -> clap::Command {
     let command = command.mut_args(|arg| match common.contains(&arg.get_id().as_str()) {
@@ -155,7 +189,13 @@ pub fn command() -> clap::Command {
         move |arg: clap::Arg| arg.help(text)
     };
     let mut main = Cli::command();
-    for (name, common) in [("train", &TRAIN_FLAGS[..]), ("pareto", &PARETO_FLAGS[..])] {
+    let commands = [
+        ("train", &TRAIN_FLAGS[..]),
+        ("search", &SEARCH_FLAGS[..]),
+        ("tune", &TUNE_FLAGS[..]),
+        ("pareto", &PARETO_FLAGS[..]),
+    ];
+    for (name, common) in commands {
         main = main.mut_subcommand(name, |command| with_short_help(command, name, common));
     }
     main.mut_subcommand("new", |new| {

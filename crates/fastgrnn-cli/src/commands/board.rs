@@ -144,11 +144,7 @@ fn with_flag(error: BoardError) -> anyhow::Error {
 fn integer(path: &Path) -> anyhow::Result<Box<IntegerModel>> {
     match model::load(path)? {
         AnyModel::Integer(model) => Ok(model),
-        AnyModel::Float(_) => Err(misuse(format!(
-            "{0} is a float model, and boards compute in integers; make an integer model first: \
-             fastgrnn quantize {0} --calibrate DATASET -o integer.safetensors",
-            path.display()
-        ))),
+        AnyModel::Float(model) => Err(model::not_integer(&model, path, "and boards compute in integers")),
     }
 }
 

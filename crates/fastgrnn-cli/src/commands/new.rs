@@ -13,7 +13,7 @@ use fastgrnn::model::Sizes;
 use fastgrnn::quantize::IntegerModel;
 use fastgrnn::random::RandomModel;
 use fastgrnn::report::{bytes, count};
-use fastgrnn::settings::Group;
+use fastgrnn::settings::{Group, NetworkRecipe};
 use fastgrnn::train::{FormSetting, Rank};
 use serde::Serialize;
 use serde_json::Value;
@@ -68,7 +68,7 @@ fn spec(args: &NewArgs) -> anyhow::Result<RandomModel> {
     })?;
     let mut cell = Cell::new(kind, args.input, hidden);
     cell.form_w = form("w", network.form_w, network.rank_w, cell.form_w)?;
-    cell.form_u = form("u", network.form_u, network.rank_u, cell.form_u)?;
+    cell.form_u = form("u", plain_form_u(network)?, network.rank_u, cell.form_u)?;
     let mut spec = RandomModel::new(cell, args.classes, args.steps);
     spec.layers = network.layers.unwrap_or(spec.layers);
     spec.kept_w = sparsity.keep_w.unwrap_or(spec.kept_w);
@@ -83,6 +83,23 @@ fn spec(args: &NewArgs) -> anyhow::Result<RandomModel> {
     }
     spec.cell.update = network.update.unwrap_or(spec.cell.update);
     Ok(spec)
+}
+
+/// The form of U, which cannot be one that only training has.
+fn plain_form_u(network: &NetworkRecipe) -> anyhow::Result<Option<FormSetting>> {
+    let form = match network.form_u {
+        None => None,
+        Some(form) => Some(form.plain().ok_or_else(|| {
+            misuse(format!(
+                "--form-u {form}: on a device it is a full matrix like any other; use --form-u full"
+            ))
+        })?),
+    };
+    if network.reflections.is_some() || network.rotations.is_some() || network.spectral_margin.is_some() {
+        let text = "--reflections, --rotations and --spectral-margin are about training; leave them out";
+        return Err(misuse(text));
+    }
+    Ok(form)
 }
 
 /// The form of a matrix from its two flags.

@@ -154,3 +154,29 @@ fn without_clang_the_wasm_target_says_what_to_install() {
     assert!(stderr.contains("wasm-ld") && stderr.contains("scripts/setup-boards"), "{stderr}");
     assert!(!folder().join("no-clang").exists());
 }
+
+#[test]
+fn a_cell_without_an_integer_form_is_refused_with_another_that_has_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let run = ["train", "--dataset", "digits", "--cell", "eurnn", "--hidden", "8", "--epochs", "1"];
+    let summary = json(folder, &[&run[..], &["--out", "run"]].concat());
+    let model = summary["model"].as_str().unwrap();
+    let parts = ["eurnn", "no integer form", "form-u", "rotations"];
+    fails(folder, &["export", model, "--target", "c", "-o", "c"], 2, &parts);
+    fails(folder, &["board", model, "--board", "uno", "--dataset", "digits"], 2, &parts);
+    fails(folder, &["eval", model, "--dataset", "digits", "--engine", "integer"], 2, &parts);
+    fails(folder, &["quantize", model, "--calibrate", "digits", "-o", "q.safetensors"], 1, &parts);
+    fails(folder, &[&run[..], &["--quantize", "--out", "q"]].concat(), 2, &parts);
+    fails(folder, &[&run[..], &["--max-flash", "8000", "--out", "q"]].concat(), 2, &parts);
+    let search = "search --dataset digits --cell eurnn --budget-bytes 600 --out q";
+    fails(folder, &search.split(' ').collect::<Vec<_>>(), 2, &parts);
+    let pareto = "pareto --dataset digits --cells eurnn --budget-bytes 600 --epochs 1 --out q";
+    fails(folder, &pareto.split(' ').collect::<Vec<_>>(), 2, &parts);
+    let new = "new --cell eurnn --input 3 --hidden 8 --classes 2 --steps 9 -o n.safetensors";
+    fails(folder, &new.split(' ').collect::<Vec<_>>(), 1, &parts);
+    assert!(!folder.join("q").exists() && !folder.join("c").exists());
+    assert!(text(folder, &["info", model]).contains("EURNN"));
+    let found = json(folder, &["eval", model, "--dataset", "digits"]);
+    assert_eq!(found["accuracy"], summary["test"]["accuracy"], "{found}");
+}

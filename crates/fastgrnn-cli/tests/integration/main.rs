@@ -3,6 +3,8 @@
 // Helpers: runs the command and checks its output.
 mod command;
 
+// The theory of the paper, measured.
+mod analyze;
 // Emulated boards, and training for their limits.
 mod board;
 mod fit;
@@ -29,8 +31,10 @@ mod new;
 // Accuracy against bytes.
 mod pareto;
 mod report;
+mod reproduce;
 // The list of runs, and the short help.
 mod runs;
+mod search;
 // Listening to streams.
 mod stream;
 mod text;

@@ -245,9 +245,16 @@ fn several_labels_are_trained_evaluated_predicted_and_compared() {
     let summary = json(folder.path(), &train.split_whitespace().collect::<Vec<_>>());
     for part in ["val", "test"] {
         let scores = &summary[part];
-        for key in
-            ["precision_at_1", "precision_at_3", "precision_at_5", "ndcg_at_1", "ndcg_at_3", "ndcg_at_5"]
-        {
+        for key in [
+            "precision_at_1",
+            "precision_at_2",
+            "precision_at_4",
+            "precision_at_3",
+            "precision_at_5",
+            "ndcg_at_1",
+            "ndcg_at_3",
+            "ndcg_at_5",
+        ] {
             assert!(scores[key].is_f64(), "{key}: {scores}");
         }
         assert!(scores["micro_f1"].as_f64().unwrap() > 0.9, "{scores}");
