@@ -16,7 +16,7 @@
 
 use crate::batch::Batch;
 use crate::cells::{
-    Cell, CellKind, CellMatrix, MatrixForm, Orthogonal, Param, Role, Scalar, SlowStart, Start,
+    Cell, CellKind, CellMatrix, MatrixForm, Orthogonal, Param, Role, Scalar, SlowStart, Start, WeightBits,
 };
 pub use crate::initial::InitialState;
 use crate::rng::{Rng, stream};
@@ -88,6 +88,9 @@ pub struct Network {
     /// Which states the head reads.
     #[serde(default)]
     pub readout: Readout,
+    /// Bits of the entries of the head's matrix on a device.
+    #[serde(default, skip_serializing_if = "WeightBits::is_eight")]
+    pub bits_head: WeightBits,
 }
 
 /// Why a network description is invalid.
@@ -220,6 +223,23 @@ pub enum NetworkError {
         /// Width of the layer below.
         below: usize,
     },
+    /// Entries of 4 bits in a matrix that has no entries of its own, or only a diagonal.
+    #[error(
+        "layer {layer}: bits-{matrix} 4 needs a matrix that is full or low-rank, but it is {form}; use 8"
+    )]
+    FourBits {
+        /// Index of the layer.
+        layer: usize,
+        /// `w` or `u`.
+        matrix: char,
+        /// What it is instead.
+        form: String,
+    },
+    /// A head of 4 bits whose matrix is the table of the embedding.
+    #[error(
+        "bits-head 4: the vectors of the tokens are the matrix of the head, and they have 8 bits; use 8, or tied false"
+    )]
+    FourBitsTied,
     /// `tied` for something other than FastRNN's β.
     #[error("layer {layer}: {scalar} cannot be tied in a {cell}; only fastrnn's beta can (to 1 - alpha)")]
     Tied {
@@ -309,6 +329,20 @@ impl Layout {
         self.views.iter().find(|v| v.name == name)
     }
 
+    /// The matrices whose entries have 4 bits, each with the view of its step.
+    pub fn stepped(&self) -> impl Iterator<Item = (&View, &View)> {
+        let matrix = |step: &View| self.view(&step.name.replace(".step_", "."));
+        let steps = self.views.iter().filter(|view| view.role == Role::Step);
+        steps.filter_map(move |step| Some((matrix(step)?, step)))
+    }
+
+    /// Sets the step of each matrix whose entries have 4 bits to what suits its values at the start.
+    pub fn start_steps(&self, params: &mut [f32]) {
+        for (matrix, step) in self.stepped() {
+            params[step.offset] = WeightBits::first_log_step(&params[matrix.range()]);
+        }
+    }
+
     /// Number of parameters.
     pub fn len(&self) -> usize {
         self.views.last().map_or(0, |v| v.offset + v.len())
@@ -323,7 +357,7 @@ impl Layout {
 impl Network {
     /// A network that reads out the last state.
     pub fn new(layers: Vec<Cell>, outputs: usize) -> Self {
-        Self { embedding: None, layers, outputs, readout: Readout::Last }
+        Self { embedding: None, layers, outputs, readout: Readout::Last, bits_head: WeightBits::Eight }
     }
 
     /// Whether the matrix of the head is the table of the embedding.
@@ -364,6 +398,9 @@ impl Network {
         }
         if self.outputs == 0 {
             return Err(NetworkError::Zero { layer: self.layers.len() - 1, what: "the number of outputs" });
+        }
+        if self.is_tied() && self.bits_head == WeightBits::Four {
+            return Err(NetworkError::FourBitsTied);
         }
         match self.embedding {
             Some(Embedding { vocabulary: 0, .. }) => Err(NetworkError::NoToken),
@@ -413,8 +450,8 @@ impl Network {
         network
     }
 
-    /// Where each parameter lies in the flat buffer: layer by layer, then the head, then the embedding.
-    /// A tied embedding takes the place of `head.w`.
+    /// Where each parameter lies in the flat buffer: layer by layer, then the head, then the steps
+    /// of matrices whose entries have 4 bits, then the embedding. A tied embedding takes the place of `head.w`.
     pub fn layout(&self) -> Layout {
         let mut views = Vec::new();
         let mut offset = 0;
@@ -431,6 +468,12 @@ impl Network {
             add("head.w".into(), self.outputs, self.hidden(), Role::Weight);
         }
         add("head.b".into(), self.outputs, 1, Role::Bias);
+        for (i, cell) in self.layers.iter().enumerate() {
+            cell.steps().for_each(|p| add(format!("layer{i}.{}", p.name), p.rows, p.cols, p.role));
+        }
+        if self.bits_head == WeightBits::Four {
+            add("head.step_w".into(), 1, 1, Role::Step);
+        }
         if let Some(embedding) = self.embedding {
             add(EMBEDDING.into(), embedding.vocabulary, self.input(), Role::Embedding);
         }
@@ -473,6 +516,7 @@ impl Network {
                 &mut params[embedding.range()],
             );
         }
+        layout.start_steps(&mut params);
         params
     }
 }
@@ -480,6 +524,16 @@ impl Network {
 /// Checks the form of W or U of a layer.
 fn check_form(layer: usize, cell: &Cell, m: &CellMatrix) -> Result<(), NetworkError> {
     let (matrix, rows, cols) = (m.letter, m.rows, m.cols);
+    if m.bits == WeightBits::Four {
+        let form = match (m.form, m.orthogonal) {
+            (_, Some(orthogonal)) => orthogonal.name().to_string(),
+            (MatrixForm::Full | MatrixForm::LowRank(_), None) => String::new(),
+            (form, None) => form.to_string(),
+        };
+        if !form.is_empty() {
+            return Err(NetworkError::FourBits { layer, matrix, form });
+        }
+    }
     if matrix == 'u' && m.form != MatrixForm::Absent && !cell.kind.declaration().reads_state {
         return Err(NetworkError::NoRecurrence { layer, form: m.form, cell: cell.kind });
     }
@@ -618,6 +672,29 @@ mod tests {
         let mut empty = of(false, 4);
         empty.embedding = Some(Embedding { vocabulary: 0, tied: false });
         assert_eq!(empty.check(), Err(NetworkError::NoToken));
+    }
+
+    #[test]
+    fn every_matrix_of_4_bits_has_a_step_that_starts_from_its_values() {
+        let (four, eight) = (WeightBits::Four, WeightBits::Eight);
+        let cell = Cell::new(CellKind::Gru, 4, 6).with_ranks(Some(2), None).with_bits(four, eight);
+        let net = Network { bits_head: four, ..Network::new(vec![cell.clone()], 3) };
+        assert_eq!(net.check(), Ok(()));
+        let (layout, params) = (net.layout(), net.start(Start::Slow, 20, 1));
+        let names: Vec<_> = layout.stepped().map(|(m, s)| (m.name.as_str(), s.name.as_str())).collect();
+        let of_layer = [("layer0.w1", "layer0.step_w1"), ("layer0.w2", "layer0.step_w2")];
+        assert_eq!(names, [of_layer[0], of_layer[1], ("head.w", "head.step_w")]);
+        for (matrix, step) in layout.stepped() {
+            let values = &params[matrix.range()];
+            let mean = values.iter().map(|v| v.abs()).sum::<f32>() / values.len() as f32;
+            assert!((params[step.offset].exp() - 2.0 * mean / 7f32.sqrt()).abs() < 1e-5);
+        }
+        let diagonal = Cell::new(CellKind::Gru, 4, 6).with_forms(MatrixForm::Full, MatrixForm::Diagonal);
+        let error = Network::new(vec![diagonal.with_bits(eight, four)], 3).check().unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "layer 0: bits-u 4 needs a matrix that is full or low-rank, but it is diagonal; use 8"
+        );
     }
 
     #[test]

@@ -231,7 +231,7 @@ impl RandomModel {
         // Where training starts: α, β, ζ and ν stay there.
         let mut params = network.start(Start::Slow, self.steps, self.seed);
         let biases = network.layers.iter().flat_map(|cell| cell.params().into_iter().map(|p| p.pointwise));
-        let biases = biases.chain([None, None]);
+        let biases = biases.chain(std::iter::repeat(None));
         for (i, (view, declared)) in layout.views().iter().zip(biases).enumerate() {
             let mut rng = self.rng(i);
             let out = &mut params[view.range()];
@@ -245,7 +245,7 @@ impl RandomModel {
                     };
                     out.iter_mut().for_each(|b| *b = (centre + BIAS * rng.normal()) as f32);
                 }
-                (Role::Raw | Role::Basis, _) => {}
+                (Role::Raw | Role::Basis | Role::Step, _) => {}
             }
         }
         params

@@ -18,6 +18,7 @@ mod nonlinearity;
 mod orthogonal;
 mod param;
 mod start;
+mod weight_bits;
 
 pub use fastgrnn_runtime::cells::{
     Alphas, CELLS, CellKind, CellShape, Declaration, Pointwise, SHORTEST, Scalar, ScalarName, SlowStart,
@@ -28,6 +29,7 @@ pub use nonlinearity::NonlinearityF64;
 pub use orthogonal::Orthogonal;
 pub use param::{Param, Role};
 pub use start::Start;
+pub use weight_bits::WeightBits;
 
 use fastgrnn_runtime::float;
 use serde::{Deserialize, Serialize};
@@ -77,6 +79,12 @@ pub struct Cell {
     /// Networks in training have it, models in files do not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub orthogonal_u: Option<Orthogonal>,
+    /// Bits of the entries of W, or of its factors, on a device.
+    #[serde(default, skip_serializing_if = "WeightBits::is_eight")]
+    pub bits_w: WeightBits,
+    /// Bits of the entries of U, or of its factors, on a device.
+    #[serde(default, skip_serializing_if = "WeightBits::is_eight")]
+    pub bits_u: WeightBits,
     /// Nonlinearity of the gates.
     pub gate: Nonlinearity,
     /// Nonlinearity of the update.
@@ -95,6 +103,8 @@ pub struct CellMatrix {
     pub form: MatrixForm,
     /// How the blocks are made where they are orthogonal, or nearly so.
     pub orthogonal: Option<Orthogonal>,
+    /// Bits of its entries, or of those of its factors, on a device.
+    pub bits: WeightBits,
     /// Rows: the blocks stacked.
     pub rows: usize,
     /// Columns: the features or states that it reads.
@@ -121,6 +131,24 @@ impl CellMatrix {
             MatrixForm::Absent => Vec::new(),
         }
     }
+
+    /// The steps of its tensors, in their order, if their entries have 4 bits.
+    fn steps(&self) -> Vec<Param> {
+        let name = |of: &str| match of {
+            "w" => "step_w",
+            "w1" => "step_w1",
+            "w2" => "step_w2",
+            "u" => "step_u",
+            "u1" => "step_u1",
+            _ => "step_u2",
+        };
+        let step =
+            |p: &Param| Param { name: name(p.name), rows: 1, cols: 1, role: Role::Step, pointwise: None };
+        match self.bits {
+            WeightBits::Four => self.params().iter().map(step).collect(),
+            WeightBits::Eight => Vec::new(),
+        }
+    }
 }
 
 impl Cell {
@@ -134,6 +162,8 @@ impl Cell {
             form_w: MatrixForm::Full,
             form_u: if declaration.reads_state { MatrixForm::Full } else { MatrixForm::Absent },
             orthogonal_u: None,
+            bits_w: WeightBits::Eight,
+            bits_u: WeightBits::Eight,
             gate: declaration.gate,
             update: declaration.update,
             scalars: Scalars::default(),
@@ -161,6 +191,12 @@ impl Cell {
         self
     }
 
+    /// The same cell with entries of W and U of so many bits on a device.
+    pub fn with_bits(mut self, bits_w: WeightBits, bits_u: WeightBits) -> Self {
+        (self.bits_w, self.bits_u) = (bits_w, bits_u);
+        self
+    }
+
     /// The same cell with these nonlinearities.
     pub fn with_nonlinearities(mut self, gate: Nonlinearity, update: Nonlinearity) -> Self {
         self.gate = gate;
@@ -181,18 +217,31 @@ impl Cell {
     /// W.
     pub fn w(&self) -> CellMatrix {
         let rows = self.blocks() * self.hidden;
-        CellMatrix { letter: 'w', form: self.form_w, orthogonal: None, rows, cols: self.input }
+        CellMatrix {
+            letter: 'w',
+            form: self.form_w,
+            orthogonal: None,
+            bits: self.bits_w,
+            rows,
+            cols: self.input,
+        }
     }
 
     /// U.
     pub fn u(&self) -> CellMatrix {
         let rows = self.blocks() * self.hidden;
-        CellMatrix { letter: 'u', form: self.form_u, orthogonal: self.orthogonal_u, rows, cols: self.hidden }
+        let (form, orthogonal) = (self.form_u, self.orthogonal_u);
+        CellMatrix { letter: 'u', form, orthogonal, bits: self.bits_u, rows, cols: self.hidden }
     }
 
     /// Whether a nonlinearity of the cell reads the table of integer models.
     pub fn reads_table(&self) -> bool {
         self.update.reads_table() || (self.kind.declaration().gated() && self.gate.reads_table())
+    }
+
+    /// The steps of the matrices whose entries have 4 bits, in the order of the matrices.
+    pub fn steps(&self) -> impl Iterator<Item = Param> + use<> {
+        self.w().steps().into_iter().chain(self.u().steps())
     }
 
     /// The parameter tensors in layout order: W's, U's (see [`CellMatrix::params`]), then the declared
@@ -261,6 +310,20 @@ mod tests {
         for wrong in ["\"low-rank\"", "-1", "null", "1.5"] {
             assert!(serde_json::from_str::<MatrixForm>(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn matrices_of_4_bits_have_steps() {
+        let cell = Cell::new(CellKind::FastGrnn, 4, 6).with_ranks(Some(2), None);
+        let cell = cell.with_bits(WeightBits::Four, WeightBits::Four);
+        let names: Vec<_> = cell.steps().map(|p| p.name).collect();
+        assert_eq!(names, ["step_w1", "step_w2", "step_u"]);
+        assert!(cell.params().iter().all(|p| p.role != Role::Step));
+        let text = serde_json::to_string(&cell).unwrap();
+        assert!(text.contains(r#""bits_w":4,"bits_u":4"#), "{text}");
+        assert_eq!(serde_json::from_str::<Cell>(&text).unwrap(), cell);
+        assert!(!serde_json::to_string(&Cell::new(CellKind::Rnn, 1, 1)).unwrap().contains("bits"));
+        assert!(serde_json::from_str::<Cell>(&text.replace("\"bits_w\":4", "\"bits_w\":5")).is_err());
     }
 
     #[test]

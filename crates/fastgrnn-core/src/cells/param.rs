@@ -15,6 +15,8 @@ pub enum Role {
     Basis,
     /// The vectors of tokens.
     Embedding,
+    /// The logarithm of the step of a matrix whose entries have 4 bits: it is not decayed.
+    Step,
 }
 
 /// Name, shape and role of one parameter tensor of a cell.

@@ -83,7 +83,7 @@ impl IntegerModel {
                     Role::Bias => tensors.extend(
                         biases.next().map(|b| Tensor::new(name, Dtype::I16, vec![b.len()], words(b))),
                     ),
-                    Role::Raw | Role::Embedding | Role::Basis => {}
+                    Role::Raw | Role::Embedding | Role::Basis | Role::Step => {}
                 }
             }
             for (scalar, entries) in layer.stored_scalars() {

@@ -21,6 +21,7 @@ mod model;
 mod network;
 mod saturation;
 mod size;
+mod step_grid;
 mod threshold;
 
 pub use analytic::{image_bytes, kept_entries};
@@ -38,3 +39,4 @@ pub use network::{
     InputScale, IntegerEmbedding, IntegerFactors, IntegerLayer, IntegerMatrix, IntegerNetwork,
 };
 pub use saturation::{SaturationRow, Saturations};
+pub use step_grid::StepGrid;

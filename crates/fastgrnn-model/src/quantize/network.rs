@@ -177,7 +177,7 @@ impl IntegerNetwork {
             let mut biases = layer.biases.iter();
             for p in layer.cell.params() {
                 match p.role {
-                    Role::Weight | Role::Embedding | Role::Basis => {}
+                    Role::Weight | Role::Embedding | Role::Basis | Role::Step => {}
                     Role::Bias => {
                         let own = biases.next().map_or(&[][..], Vec::as_slice);
                         params.extend(own.iter().map(|&b| scaled(f32::from(b), -bias_bits)));

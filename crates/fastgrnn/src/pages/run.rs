@@ -97,7 +97,7 @@ fn float_tensors(model: &Model) -> Vec<TensorRow> {
             name: v.name.clone(),
             shape: match v.role {
                 Role::Weight | Role::Embedding | Role::Basis => vec![v.rows, v.cols],
-                Role::Bias | Role::Raw => vec![v.rows],
+                Role::Bias | Role::Raw | Role::Step => vec![v.rows],
             },
             bytes: 4 * v.len() as u64,
         })

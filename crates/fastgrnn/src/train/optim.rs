@@ -79,7 +79,7 @@ impl Optim {
         for view in layout.views() {
             let decay = match view.role {
                 Role::Weight | Role::Embedding => self.weight_decay,
-                Role::Bias | Role::Raw | Role::Basis => 0.0,
+                Role::Bias | Role::Raw | Role::Basis | Role::Step => 0.0,
             };
             match rows.filter(|_| view.role == Role::Embedding) {
                 None => self.update(view.range(), decay, params, gradient, lr),

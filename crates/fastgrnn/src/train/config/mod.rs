@@ -62,6 +62,7 @@ impl Config {
                 zeta: self.parameters.zeta.0,
                 nu: self.parameters.nu.0,
             },
+            ..Cell::new(self.network.cell, input, self.network.hidden)
         };
         let vocabulary = data.text.as_ref().map(|text| text.vocabulary.len());
         let input = match vocabulary {
