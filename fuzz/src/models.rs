@@ -13,7 +13,8 @@ pub fn model_files() -> Vec<Vec<u8>> {
     let mut x = Sequences::new(2);
     x.push(&[0.5, -0.5, 1.0, 0.25]);
     let files = |cell: &Declaration| {
-        let net = Network::new(vec![Cell::new(cell.kind, 2, 3)], 2);
+        let hidden = if cell.has_pairs { 4 } else { 3 };
+        let net = Network::new(vec![Cell::new(cell.kind, 2, hidden)], 2);
         let params = net.start(Start::default(), 10, 0);
         let model = Model::new(net, params, Task::Classes { labels: labels.clone() });
         let mut files = vec![model.to_bytes().expect("a new model")];
