@@ -13,23 +13,35 @@ const BIASES: [usize; 7] = [1, 1, 1, 2, 2, 4, 4];
 /// A sealed image made of `source`'s choices.
 pub fn image(source: &mut Source<'_>) -> Vec<u8> {
     let mut out = vec![0; 10];
+    let extended = source.below(2) == 1;
     let layers = 1 + source.below(LAYERS);
     out[3] = layers as u8;
     let meaning = source.below(4);
     let (inputs, outputs) = (size(source, 6), if meaning == 1 { 1 } else { size(source, 5) });
     words(&mut out, [inputs, outputs]);
-    out.extend([meaning as u8, source.below(31) as u8, source.below(15) as u8]);
+    out.push(meaning as u8);
+    if extended {
+        out.extend([0, 1, 1]);
+    }
+    out.extend([source.below(31) as u8, source.below(15) as u8]);
     words(&mut out, (0..inputs).map(|_| source.below(1 << 16)));
     words(&mut out, (0..inputs).map(|_| source.below(1 << 14)));
     let (mut width, mut table) = (inputs, false);
     for _ in 0..layers {
-        let (hidden, smooth) = layer(&mut out, source, width);
+        let (hidden, smooth) = layer(&mut out, source, width, extended);
         width = hidden;
         table |= smooth;
     }
-    matrix(&mut out, source, outputs, width);
+    let four_bits = extended && source.below(2) == 1;
+    matrix(&mut out, source, outputs, width, four_bits);
+    let mut byte_biases = false;
+    if extended {
+        words(&mut out, [multiplier(source, four_bits)]);
+        byte_biases = source.below(2) == 1;
+        out.push(2 - u8::from(byte_biases));
+    }
     out.extend([source.below(15) as u8, (source.below(43) as i8 - 8) as u8]);
-    words(&mut out, (0..outputs).map(|_| source.below(1 << 16)));
+    biases(&mut out, source, outputs, byte_biases);
     if table {
         let mut entry = 0;
         words(
@@ -40,12 +52,13 @@ pub fn image(source: &mut Source<'_>) -> Vec<u8> {
             }),
         );
     }
+    out[2] = if extended { 3 } else { 1 };
     seal(&mut out);
     out
 }
 
 /// Writes a layer; returns its units and whether it needs the table.
-fn layer(out: &mut Vec<u8>, source: &mut Source<'_>, inputs: usize) -> (usize, bool) {
+fn layer(out: &mut Vec<u8>, source: &mut Source<'_>, inputs: usize, extended: bool) -> (usize, bool) {
     let kind = source.below(7);
     let gate = if kind >= FIRST_GATED { source.below(6) } else { 255 };
     let (update, starts) = (source.below(6), source.below(2));
@@ -61,14 +74,21 @@ fn layer(out: &mut Vec<u8>, source: &mut Source<'_>, inputs: usize) -> (usize, b
         out.push(if rank == 0 { 0 } else { source.below(31) as u8 });
         out.push(source.below(31) as u8);
     }
+    let (mut four_bits, mut byte_biases) = ([false; 2], false);
+    if extended {
+        four_bits = four_bits.map(|_| source.below(2) == 1);
+        words(out, four_bits.map(|four_bits| multiplier(source, four_bits)));
+        byte_biases = source.below(2) == 1;
+        out.push(2 - u8::from(byte_biases));
+    }
     let rows = BLOCKS[kind] * hidden;
-    for (cols, rank) in [(inputs, ranks[0]), (hidden, ranks[1])] {
-        matrix(out, source, rows, if rank == 0 { cols } else { rank });
+    for (cols, rank, four_bits) in [(inputs, ranks[0], four_bits[0]), (hidden, ranks[1], four_bits[1])] {
+        matrix(out, source, rows, if rank == 0 { cols } else { rank }, four_bits);
         if rank != 0 {
-            matrix(out, source, cols, rank);
+            matrix(out, source, cols, rank, four_bits);
         }
     }
-    words(out, (0..BIASES[kind] * hidden).map(|_| source.below(1 << 16)));
+    biases(out, source, BIASES[kind] * hidden, byte_biases);
     let scalars: &[(usize, usize)] = match kind {
         1 => &[(1, 1 << 15), (1, 1 << 15)],
         2 => &[(hidden, 1 << 15), (1, 1 << 14), (1, 1 << 14)],
@@ -97,8 +117,32 @@ fn words(out: &mut Vec<u8>, values: impl IntoIterator<Item = usize>) {
     values.into_iter().for_each(|value| out.extend((value as u16).to_le_bytes()));
 }
 
-/// Writes a matrix in one of the four forms.
-fn matrix(out: &mut Vec<u8>, source: &mut Source<'_>, rows: usize, cols: usize) {
+/// A multiplier; 0 for a matrix without entries of 4 bits, and now and then for one with them.
+fn multiplier(source: &mut Source<'_>, four_bits: bool) -> usize {
+    match source.below(8) {
+        0 => 0,
+        _ if !four_bits => 0,
+        _ => (1 << 14) + source.below(1 << 14),
+    }
+}
+
+fn biases(out: &mut Vec<u8>, source: &mut Source<'_>, count: usize, bytes: bool) {
+    if bytes {
+        out.extend((0..count).map(|_| source.byte()));
+    } else {
+        words(out, (0..count).map(|_| source.below(1 << 16)));
+    }
+}
+
+/// Writes a matrix of entries of 4 bits, or in one of the first four forms.
+fn matrix(out: &mut Vec<u8>, source: &mut Source<'_>, rows: usize, cols: usize, four_bits: bool) {
+    if four_bits {
+        out.push(6);
+        let pairs = (0..rows / 2 * cols).map(|_| source.byte());
+        out.extend(pairs);
+        out.extend((0..rows % 2 * cols).map(|_| source.byte() & 0x0F));
+        return;
+    }
     let (form, fill) = (source.below(4), source.below(4));
     // All stored, all but a few, half or a few: a list holds at most 255.
     let kept = [255, 240, 128, 20][source.below(4)];

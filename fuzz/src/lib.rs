@@ -18,8 +18,7 @@ pub fn seal(image: &mut [u8]) {
     if image.len() < 10 {
         return;
     }
-    // Networks that read tokens have version 2.
-    let version = if image[2] == 2 { 2 } else { 1 };
+    let version = if (1..=3).contains(&image[2]) { image[2] } else { 1 };
     image[..3].copy_from_slice(&[b'F', b'G', version]);
     let length = image.len() as u32;
     image[4..8].copy_from_slice(&length.to_le_bytes());

@@ -98,7 +98,7 @@ fn write_stored(out: &mut Vec<u8>, matrix: &IntegerMatrix, storage: Storage) -> 
     let IntegerMatrix { rows, cols, entries, .. } = matrix;
     let present = || entries.iter().filter(|&&v| v != 0).map(|&v| v as u8);
     match storage {
-        Storage::Diagonal | Storage::Absent => return false,
+        Storage::Diagonal | Storage::Absent | Storage::FourBits => return false,
         Storage::Dense => out.extend(entries.iter().map(|&v| v as u8)),
         Storage::ByRow => return write_lists(out, *rows, *cols, |line, at| entries[line * cols + at]),
         Storage::ByColumn => return write_lists(out, *cols, *rows, |line, at| entries[at * cols + line]),

@@ -5,11 +5,22 @@ use super::ImageError;
 /// What is left of an image.
 pub(super) struct Bytes<'a> {
     rest: &'a [u8],
+    extended: bool,
 }
 
 impl<'a> Bytes<'a> {
     pub(super) fn new(rest: &'a [u8]) -> Self {
-        Self { rest }
+        Self { rest, extended: false }
+    }
+
+    /// From here on, fields are those of version 3.
+    pub(super) fn extend(&mut self) {
+        self.extended = true;
+    }
+
+    /// Whether fields are those of version 3.
+    pub(super) fn is_extended(&self) -> bool {
+        self.extended
     }
 
     pub(super) fn left(&self) -> usize {

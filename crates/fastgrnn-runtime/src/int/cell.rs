@@ -1,6 +1,6 @@
 //! A layer's step: two products, then the cell's rule for each unit (sections 2 and 5).
 
-use super::arithmetic::{ONE, rounded, saturated};
+use super::arithmetic::{ONE, multiplied, rounded, saturated};
 use super::layer::Factors;
 use super::{Layer, Place};
 use crate::CellKind;
@@ -25,9 +25,34 @@ impl Layer<'_> {
         cut: &mut impl FnMut(Place),
     ) {
         let hidden = self.hidden();
-        let shifts = *self.shifts();
         let (sums, inner) = scratch.split_at_mut(self.sums_len());
         let (h, c) = state.split_at_mut(hidden);
+        if self.multipliers() == [0, 0] {
+            self.sums(h, input, projected, sums, inner, cut);
+        } else {
+            self.multiplied_sums(h, input, projected, sums, inner, cut);
+        }
+        for k in 0..hidden {
+            let mut memory = c.get(k).copied().unwrap_or(0);
+            h[k] = self.next(k, |block| sums[block * hidden + k], h[k], &mut memory, cut);
+            if let Some(c) = c.get_mut(k) {
+                *c = memory;
+            }
+        }
+    }
+
+    /// The shifted sums of both products.
+    #[inline(always)]
+    fn sums(
+        &self,
+        h: &[i16],
+        input: &[i16],
+        projected: &mut [i16],
+        sums: &mut [i32],
+        inner: &mut [i32],
+        cut: &mut impl FnMut(Place),
+    ) {
+        let shifts = *self.shifts();
         // Both products share one row of sums: R(a, s) + R(b, t) = R(R(a, s)·2^t + b, t). With the
         // larger shift first, the left shift stays within the size of the first product.
         let w_first = shifts.w1 >= shifts.u1;
@@ -50,14 +75,51 @@ impl Layer<'_> {
         let (w_apart, u_apart) = apart.split_at_mut(apart.len() / 2);
         w_apart.iter_mut().for_each(|sum| *sum = rounded(*sum, shifts.w1));
         u_apart.iter_mut().for_each(|sum| *sum = rounded(*sum, shifts.u1));
+    }
 
-        for k in 0..hidden {
-            let mut memory = c.get(k).copied().unwrap_or(0);
-            h[k] = self.next(k, |block| sums[block * hidden + k], h[k], &mut memory, cut);
-            if let Some(c) = c.get_mut(k) {
-                *c = memory;
+    /// [`Layer::sums`] where W or U has a multiplier. It belongs to the sum of its own product, so a row
+    /// is multiplied and shifted before it is added.
+    fn multiplied_sums(
+        &self,
+        h: &[i16],
+        input: &[i16],
+        projected: &mut [i16],
+        sums: &mut [i32],
+        inner: &mut [i32],
+        cut: &mut impl FnMut(Place),
+    ) {
+        let shifts = *self.shifts();
+        sums.fill(0);
+        // A product without a multiplier goes first: it adds entry by entry.
+        let order = if self.w.multiplier == 0 { [Side::W, Side::U] } else { [Side::U, Side::W] };
+        for side in order {
+            let (factors, v, shift) = match side {
+                Side::W => {
+                    let cut = &mut || cut(Place::ProjectedW);
+                    (&self.w, self.w.project(input, shifts.w2, projected, inner, cut), shifts.w1)
+                }
+                Side::U => {
+                    let cut = &mut || cut(Place::ProjectedU);
+                    (&self.u, self.u.project(h, shifts.u2, projected, inner, cut), shifts.u1)
+                }
+            };
+            match factors.multiplier {
+                0 => {
+                    self.add(side, v, sums);
+                    sums.iter_mut().for_each(|sum| *sum = rounded(*sum, shift));
+                }
+                multiplier => factors.first.four_bit_rows(v, |row, sum| {
+                    sums[self.place(side, row)] += rounded(multiplied(sum, multiplier), shift);
+                }),
             }
         }
+    }
+
+    /// Where the sum of a row stands: that of U's last block behind W's where they are kept apart.
+    #[inline(always)]
+    fn place(&self, side: Side, row: usize) -> usize {
+        let apart = side == Side::U && self.kind().shape().keeps_apart && row >= self.shared();
+        if apart { row + self.hidden() } else { row }
     }
 
     /// Sums that W's and U's products share; a GRU's n block keeps them apart, W's first.
@@ -71,10 +133,8 @@ impl Layer<'_> {
         match side {
             Side::W => self.w.first.times(v, sums),
             Side::U if self.kind().shape().keeps_apart => {
-                // U's last block goes behind W's.
-                let (shared, hidden) = (self.shared(), self.hidden());
-                let behind = |row: usize| if row < shared { row } else { row + hidden };
-                self.u.first.for_each(|r, c, a| sums[behind(r)] += i32::from(a) * i32::from(v[c]));
+                let place = |row| self.place(side, row);
+                self.u.first.for_each(|r, c, a| sums[place(r)] += i32::from(a) * i32::from(v[c]));
             }
             Side::U => self.u.first.times(v, sums),
         }

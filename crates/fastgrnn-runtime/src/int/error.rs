@@ -5,6 +5,9 @@ pub const VERSION: u8 = 1;
 /// The format of images whose networks read tokens.
 pub const TOKEN_VERSION: u8 = 2;
 
+/// The format of images with a window, multipliers, entries of 4 bits or biases of 8 bits.
+pub const EXTENDED_VERSION: u8 = 3;
+
 /// Why an image is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ImageError {
@@ -71,6 +74,8 @@ pub enum ImageError {
     Indices,
     /// A bitmap with bits beyond its matrix.
     Bitmap,
+    /// Entries of 4 bits beyond their matrix.
+    FourBits,
     /// A gate whose values the cell cannot take.
     Gate,
     /// A table that does not rise.
@@ -91,7 +96,7 @@ impl core::fmt::Display for ImageError {
             Self::Version { found } => {
                 write!(
                     f,
-                    "the image has format version {found}, this reader knows {VERSION} and {TOKEN_VERSION}"
+                    "the image has format version {found}, this reader knows {VERSION} to {EXTENDED_VERSION}"
                 )
             }
             Self::Truncated => f.write_str("the image ends too early"),
@@ -115,6 +120,9 @@ impl core::fmt::Display for ImageError {
             Self::TooLong { what, size, most } => write!(f, "{what} of {size} exceeds {most}"),
             Self::Indices => f.write_str("the indices of a sparse matrix do not ascend or lie outside of it"),
             Self::Bitmap => f.write_str("a bitmap has bits beyond its matrix"),
+            Self::FourBits => {
+                f.write_str("a matrix of an odd number of rows has entries of 4 bits beyond its last")
+            }
             Self::Gate => f.write_str("the gate's nonlinearity cannot be used in this cell"),
             Self::Table => f.write_str("the table of the smooth nonlinearities does not rise up to 32768"),
             Self::Tied => f.write_str("the vectors of the tokens do not have the shape of the head's matrix"),

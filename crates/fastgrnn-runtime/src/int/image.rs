@@ -1,15 +1,21 @@
 //! A model as a view of its image.
 
-use super::bytes::{Bytes, Words};
+use super::arithmetic::multiplied;
+use super::bias::{BiasBytes, Biases};
+use super::bytes::Bytes;
 use super::decision::{Decision, Meaning, Posteriors, decide};
-use super::error::{ImageError, TOKEN_VERSION, VERSION};
+use super::error::{EXTENDED_VERSION, ImageError, TOKEN_VERSION, VERSION};
 use super::input::{Counts, Input, Tokens};
+use super::layer::check_multiplier;
 use super::nonlinear::TABLE_LEN;
 use super::state::Lengths;
-use super::{Layer, Matrix, Place, State, Unwatched, Watch, WrongLength, at_most, checksum};
+use super::{Layer, Matrix, Place, State, Storage, Unwatched, Watch, WrongLength, at_most, checksum};
 
 /// The largest entry of the table: 1/2 with 16 fraction bits.
 const MOST_TABLE: u16 = 1 << 15;
+
+/// A bias of the head is at most 2 to this power, its shift applied.
+const MOST_BIAS: u32 = 29;
 
 /// A model of at most `LAYERS` layers, in an image that it borrows.
 #[derive(Clone, Copy, Debug)]
@@ -18,8 +24,8 @@ pub struct Model<'a, const LAYERS: usize = 1> {
     count: usize,
     input: Input<'a>,
     head: Matrix<'a>,
-    head_shift: u32,
-    head_biases: Words<'a>,
+    head_multiplier: u16,
+    head_biases: Biases<'a>,
     score_bits: i32,
     meaning: Meaning,
     has_table: bool,
@@ -33,7 +39,7 @@ impl<'a, const LAYERS: usize> Model<'a, LAYERS> {
             return Err(ImageError::NotAnImage);
         }
         let version = bytes.u8()?;
-        if ![VERSION, TOKEN_VERSION].contains(&version) {
+        if ![VERSION, TOKEN_VERSION, EXTENDED_VERSION].contains(&version) {
             return Err(ImageError::Version { found: version });
         }
         let count = usize::from(bytes.u8()?);
@@ -65,9 +71,13 @@ impl<'a, const LAYERS: usize> Model<'a, LAYERS> {
                 most: 1,
             });
         }
-        let input = match version {
-            TOKEN_VERSION => Input::Tokens(Tokens::read(&mut bytes, inputs)?),
-            _ => Input::Counts(Counts::read(&mut bytes, inputs)?),
+        if version == EXTENDED_VERSION {
+            bytes.extend();
+        }
+        let input = if reads_tokens(&mut bytes, version)? {
+            Input::Tokens(Tokens::read(&mut bytes, inputs)?)
+        } else {
+            Input::Counts(Counts::read(&mut bytes, inputs)?)
         };
         let mut layers = [Layer::EMPTY; LAYERS];
         let mut width = inputs;
@@ -84,16 +94,20 @@ impl<'a, const LAYERS: usize> Model<'a, LAYERS> {
             }
             _ => Matrix::read(&mut bytes, outputs, width)?,
         };
-        let head_shift = at_most("shift of the head's biases", bytes.u8()?, 14)?;
-        if ((width as u64) << 22) + (1 << (15 + head_shift)) >= 1 << 31 {
-            return Err(ImageError::Overflow { what: "a score" });
-        }
+        let head_multiplier = if bytes.is_extended() { bytes.u16()? } else { 0 };
+        check_multiplier(head_multiplier, head.storage() == Storage::FourBits)?;
+        let bias_bytes = BiasBytes::read(&mut bytes)?;
+        let head_shift =
+            at_most("shift of the head's biases", bytes.u8()?, MOST_BIAS - bias_bytes.size_bits())?;
         let code = bytes.u8()?;
         let score_bits = i32::from(code as i8);
         if !(-8..=34).contains(&score_bits) {
             return Err(ImageError::Code { what: "scale of scores", code });
         }
-        let head_biases = bytes.words(outputs)?;
+        let head_biases = Biases::read(&mut bytes, outputs, bias_bytes, head_shift)?;
+        if ((width as u64) << 22) + head_biases.largest() >= 1 << 31 {
+            return Err(ImageError::Overflow { what: "a score" });
+        }
         let has_table = layers[..count].iter().any(Layer::needs_table);
         if has_table {
             let table = bytes.words(TABLE_LEN)?;
@@ -109,7 +123,7 @@ impl<'a, const LAYERS: usize> Model<'a, LAYERS> {
                 count,
                 input,
                 head,
-                head_shift,
+                head_multiplier,
                 head_biases,
                 score_bits,
                 meaning,
@@ -156,7 +170,17 @@ impl<'a, const LAYERS: usize> Model<'a, LAYERS> {
 
     /// The bias of score `k`, its shift applied.
     pub fn head_bias(&self, k: usize) -> i32 {
-        i32::from(self.head_biases.i16(k)) << self.head_shift
+        self.head_biases.at(k)
+    }
+
+    /// Bytes of the head's biases.
+    pub fn head_bias_bytes(&self) -> usize {
+        self.head_biases.size()
+    }
+
+    /// The head's multiplier, of 15 fraction bits; 0 for none.
+    pub fn head_multiplier(&self) -> u16 {
+        self.head_multiplier
     }
 
     /// Fraction bits of scores.
@@ -283,7 +307,11 @@ impl<'a, const LAYERS: usize> Model<'a, LAYERS> {
         let last = &self.layers[self.count - 1];
         let states = state.layers();
         let of_last = states.get(states.len() - last.state_len()..).unwrap_or(&[]);
-        self.head.times(&of_last[..last.hidden()], scores);
+        let h = &of_last[..last.hidden()];
+        match self.head_multiplier {
+            0 => self.head.times(h, scores),
+            multiplier => self.head.four_bit_rows(h, |k, sum| scores[k] += multiplied(sum, multiplier)),
+        }
         Ok(())
     }
 
@@ -296,4 +324,22 @@ impl<'a, const LAYERS: usize> Model<'a, LAYERS> {
     pub fn posteriors<'s>(&self, scores: &'s [i32]) -> Posteriors<'s> {
         Posteriors::new(self.meaning, self.score_bits, scores)
     }
+}
+
+/// Whether the network reads tokens; in version 3 a field says so, and those of the window follow it.
+fn reads_tokens(bytes: &mut Bytes<'_>, version: u8) -> Result<bool, ImageError> {
+    if version != EXTENDED_VERSION {
+        return Ok(version == TOKEN_VERSION);
+    }
+    let tokens = match bytes.u8()? {
+        flag @ (0 | 1) => flag == 1,
+        code => return Err(ImageError::Code { what: "kind of input", code }),
+    };
+    for what in ["frames of a window", "stride of a window"] {
+        let value = u32::from(bytes.u8()?);
+        if value != 1 {
+            return Err(ImageError::Range { what, value, least: 1, most: 1 });
+        }
+    }
+    Ok(tokens)
 }

@@ -1,5 +1,6 @@
 //! One layer of an image: what it holds and what must hold of it.
 
+use super::bias::{BiasBytes, Biases};
 use super::bytes::{Bytes, Words};
 use super::nonlinear::Curve;
 use super::{ImageError, Matrix, Storage};
@@ -34,17 +35,34 @@ pub(super) struct Factors<'a> {
     pub(super) first: Matrix<'a>,
     /// The second factor, `inputs × rank`.
     pub(super) second: Option<Matrix<'a>>,
+    /// M, of 15 fraction bits; 0 for none.
+    pub(super) multiplier: u16,
 }
 
 impl<'a> Factors<'a> {
-    const EMPTY: Self = Self { first: Matrix::EMPTY, second: None };
+    const EMPTY: Self = Self { first: Matrix::EMPTY, second: None, multiplier: 0 };
 
-    fn read(bytes: &mut Bytes<'a>, rows: usize, cols: usize, rank: usize) -> Result<Self, ImageError> {
-        if rank == 0 {
-            return Ok(Self { first: Matrix::read_any(bytes, rows, cols)?, second: None });
+    fn read(
+        bytes: &mut Bytes<'a>,
+        rows: usize,
+        cols: usize,
+        rank: usize,
+        multiplier: u16,
+    ) -> Result<Self, ImageError> {
+        let factors = if rank == 0 {
+            Self { first: Matrix::read_any(bytes, rows, cols)?, second: None, multiplier }
+        } else {
+            let first = Matrix::read(bytes, rows, rank)?;
+            Self { first, second: Some(Matrix::read(bytes, cols, rank)?), multiplier }
+        };
+        let four_bits = |matrix: Matrix| matrix.storage() == Storage::FourBits;
+        if let Some(second) = factors.second
+            && four_bits(second) != four_bits(factors.first)
+        {
+            return Err(ImageError::Code { what: "form of this factor", code: second.storage().code() });
         }
-        let first = Matrix::read(bytes, rows, rank)?;
-        Ok(Self { first, second: Some(Matrix::read(bytes, cols, rank)?) })
+        check_multiplier(multiplier, four_bits(factors.first))?;
+        Ok(factors)
     }
 
     /// Columns of the second factor, 0 if there is none.
@@ -81,7 +99,7 @@ pub struct Layer<'a> {
     pub(super) w: Factors<'a>,
     pub(super) u: Factors<'a>,
     /// Bias vectors one after the other.
-    pub(super) biases: Words<'a>,
+    pub(super) biases: Biases<'a>,
     /// FastRNN: α. FastRNN-vector: α of each unit.
     pub(super) alpha: Words<'a>,
     /// FastRNN: β.
@@ -96,6 +114,10 @@ pub struct Layer<'a> {
 pub const NO_GATE: u8 = 255;
 /// The largest α and β: 1 with 15 fraction bits.
 const MOST_ALPHA: u16 = 1 << 15;
+/// The least multiplier: 1/2 with 15 fraction bits.
+const LEAST_MULTIPLIER: u16 = 1 << 14;
+/// The largest multiplier.
+const MOST_MULTIPLIER: u16 = (1 << 15) - 1;
 /// The largest ζ and ν: 1 with 14 fraction bits.
 const MOST_ZETA: u16 = 1 << 14;
 
@@ -109,7 +131,7 @@ impl<'a> Layer<'a> {
         shifts: Shifts { sums: 0, state: 0, memory: 0, bias: 0, w2: 0, w1: 0, u2: 0, u1: 0 },
         w: Factors::EMPTY,
         u: Factors::EMPTY,
-        biases: Words::EMPTY,
+        biases: Biases::EMPTY,
         alpha: Words::EMPTY,
         beta: 0,
         zeta: 0,
@@ -146,11 +168,14 @@ impl<'a> Layer<'a> {
             u2: number(bytes, "inner shift of U", 0, if rank_u == 0 { 0 } else { 30 })?,
             u1: number(bytes, "shift of U", 0, 30)?,
         };
+        let [multiplier_w, multiplier_u] =
+            if bytes.is_extended() { [bytes.u16()?, bytes.u16()?] } else { [0, 0] };
+        let bias_bytes = BiasBytes::read(bytes)?;
         let rows = cell.blocks * hidden;
-        let w = Factors::read(bytes, rows, input, rank_w)?;
-        let u = Factors::read(bytes, rows, hidden, rank_u)?;
+        let w = Factors::read(bytes, rows, input, rank_w, multiplier_w)?;
+        let u = Factors::read(bytes, rows, hidden, rank_u, multiplier_u)?;
         check_forms(&cell, &w, &u, input == hidden, shifts.u1)?;
-        let biases = bytes.words(cell.biases * hidden)?;
+        let biases = Biases::read(bytes, cell.biases * hidden, bias_bytes, shifts.bias)?;
         let curve = |function| Curve { function, bits: shifts.sums, table: Words::EMPTY };
         let mut layer = Self {
             kind,
@@ -190,9 +215,9 @@ impl<'a> Layer<'a> {
 
     /// What "Why nothing overflows" in the document asks of a layer.
     fn check(&self) -> Result<(), ImageError> {
-        let Shifts { sums, state, memory, bias, w2, w1, u2, u1 } = self.shifts;
+        let Shifts { sums, state, memory, w2, w1, u2, u1, .. } = self.shifts;
         let products = self.w.largest(w2, w1)? + self.u.largest(u2, u1)?;
-        if products + (1 << (15 + bias)) + (1 << 17) >= 1 << 30 {
+        if products + self.biases.largest() + (1 << 17) >= 1 << 30 {
             return Err(ImageError::Overflow { what: "the sum of the products" });
         }
         let terms = (self.w.first.terms() + self.u.first.terms()) as u64;
@@ -281,7 +306,17 @@ impl<'a> Layer<'a> {
     /// Bias `vector` of `unit`, its shift applied.
     #[inline(always)]
     pub fn bias(&self, vector: usize, unit: usize) -> i32 {
-        i32::from(self.biases.i16(vector * self.hidden + unit)) << self.shifts.bias
+        self.biases.at(vector * self.hidden + unit)
+    }
+
+    /// Bytes of all biases.
+    pub fn bias_bytes(&self) -> usize {
+        self.biases.size()
+    }
+
+    /// The multipliers of W and U, of 15 fraction bits; 0 for none.
+    pub fn multipliers(&self) -> [u16; 2] {
+        [self.w.multiplier, self.u.multiplier]
     }
 
     /// Bias vectors.
@@ -352,6 +387,20 @@ fn check_forms(
             Err(ImageError::Range { what: "shift of U", value: u_shift, least: 0, most: 0 })
         }
         _ => Ok(()),
+    }
+}
+
+/// A multiplier, if there is one, is at least 1/2, and only entries of 4 bits have one.
+pub(super) fn check_multiplier(multiplier: u16, four_bits: bool) -> Result<(), ImageError> {
+    let range = |what, least, most| {
+        let value = u32::from(multiplier);
+        Err(ImageError::Range { what, value, least: u32::from(least), most: u32::from(most) })
+    };
+    match multiplier {
+        0 => Ok(()),
+        _ if !four_bits => range("multiplier of a matrix without entries of 4 bits", 0, 0),
+        LEAST_MULTIPLIER..=MOST_MULTIPLIER => Ok(()),
+        _ => range("multiplier", LEAST_MULTIPLIER, MOST_MULTIPLIER),
     }
 }
 

@@ -18,13 +18,22 @@ pub enum Storage {
     Diagonal,
     /// Nothing: the matrix is 0.
     Absent,
+    /// All entries, of 4 bits, two rows at a time.
+    FourBits,
 }
 
 impl Storage {
     /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::Dense, Self::ByRow, Self::ByColumn, Self::Bitmap, Self::Diagonal, Self::Absent];
-    /// Those that hold any matrix (of a size that they can list): the smallest is used.
+    pub const ALL: [Self; 7] = [
+        Self::Dense,
+        Self::ByRow,
+        Self::ByColumn,
+        Self::Bitmap,
+        Self::Diagonal,
+        Self::Absent,
+        Self::FourBits,
+    ];
+    /// Those that hold any matrix of bytes (of a size that they can list): the smallest is used.
     pub const GENERAL: [Self; 4] = [Self::Dense, Self::ByRow, Self::ByColumn, Self::Bitmap];
 
     /// The code in device images, which never changes.
@@ -36,6 +45,7 @@ impl Storage {
             Self::Bitmap => 3,
             Self::Diagonal => 4,
             Self::Absent => 5,
+            Self::FourBits => 6,
         }
     }
 
@@ -48,16 +58,17 @@ impl Storage {
             Self::Bitmap => "bitmap",
             Self::Diagonal => "diagonal",
             Self::Absent => "none",
+            Self::FourBits => "4-bit",
         }
     }
 
-    fn from_code(code: u8) -> Result<Self, ImageError> {
-        let unknown = ImageError::Code { what: "matrix form", code };
-        Self::ALL.into_iter().find(|storage| storage.code() == code).ok_or(unknown)
+    fn from_code(code: u8, extended: bool) -> Result<Self, ImageError> {
+        let mut known = Self::ALL.into_iter().filter(|&storage| extended || storage != Self::FourBits);
+        known.find(|storage| storage.code() == code).ok_or(ImageError::Code { what: "matrix form", code })
     }
 }
 
-/// A borrowed `rows × cols` matrix of bytes.
+/// A borrowed `rows × cols` matrix of bytes, or of entries of 4 bits that stand for bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Matrix<'a> {
     storage: Storage,
@@ -97,7 +108,7 @@ impl<'a> Matrix<'a> {
 
     /// Reads a matrix of a layer. Whether the layer may have this one is for the caller to check.
     pub(super) fn read_any(bytes: &mut Bytes<'a>, rows: usize, cols: usize) -> Result<Self, ImageError> {
-        let storage = Storage::from_code(bytes.u8()?)?;
+        let storage = Storage::from_code(bytes.u8()?, bytes.is_extended())?;
         let size = rows.checked_mul(cols).ok_or(ImageError::Truncated)?;
         let mut new = Self { storage, rows, cols, ..Self::EMPTY };
         match storage {
@@ -106,6 +117,14 @@ impl<'a> Matrix<'a> {
             Storage::ByColumn => new.read_lists(bytes, cols, rows)?,
             Storage::Diagonal => new.values = bytes.take(rows)?,
             Storage::Absent => {}
+            Storage::FourBits => {
+                let size = rows.div_ceil(2).checked_mul(cols).ok_or(ImageError::Truncated)?;
+                new.values = bytes.take(size)?;
+                let unpaired = if rows % 2 == 1 { &new.values[size - cols..] } else { &[] };
+                if unpaired.iter().any(|&pair| pair & 0xF0 != 0) {
+                    return Err(ImageError::FourBits);
+                }
+            }
             Storage::Bitmap => {
                 new.counts = bytes.take(size.div_ceil(8))?;
                 let stray = size % 8 != 0 && new.counts[size / 8] >> (size % 8) != 0;
@@ -173,7 +192,8 @@ impl<'a> Matrix<'a> {
         self.counts.len() + self.indices.len()
     }
 
-    /// Calls `each(row, column, entry)` for all stored entries.
+    /// Calls `each(row, column, entry)` for all stored entries. An entry of 4 bits is the byte that it
+    /// stands for.
     #[inline(always)]
     pub fn for_each(&self, mut each: impl FnMut(usize, usize, i8)) {
         match self.storage {
@@ -188,6 +208,16 @@ impl<'a> Matrix<'a> {
                 for (block, diagonal) in self.values.chunks_exact(self.cols.max(1)).enumerate() {
                     let entries = diagonal.iter().enumerate();
                     entries.for_each(|(c, &value)| each(block * self.cols + c, c, value as i8));
+                }
+            }
+            Storage::FourBits => {
+                for (pair, row) in self.values.chunks_exact(self.cols.max(1)).enumerate() {
+                    for (c, &byte) in row.iter().enumerate() {
+                        each(2 * pair, c, low(byte));
+                        if 2 * pair + 1 < self.rows {
+                            each(2 * pair + 1, c, high(byte));
+                        }
+                    }
                 }
             }
             Storage::Bitmap => {
@@ -229,8 +259,25 @@ impl<'a> Matrix<'a> {
             for (sum, row) in out.iter_mut().zip(self.values.chunks_exact(self.cols.max(1))) {
                 *sum += row.iter().zip(v).map(|(&a, &v)| i32::from(a as i8) * i32::from(v)).sum::<i32>();
             }
+        } else if self.storage == Storage::FourBits {
+            self.four_bit_rows(v, |r, sum| out[r] += sum);
         } else {
             self.for_each(|r, c, a| out[r] += i32::from(a) * i32::from(v[c]));
+        }
+    }
+
+    /// Calls `each(row, sum)` with the rows of a matrix of 4-bit entries times `v`.
+    pub(super) fn four_bit_rows(&self, v: &[i16], mut each: impl FnMut(usize, i32)) {
+        for (pair, row) in self.values.chunks_exact(self.cols.max(1)).enumerate() {
+            let (mut sum, mut next) = (0, 0);
+            for (&pair, &v) in row.iter().zip(v) {
+                sum += i32::from(low(pair)) * i32::from(v);
+                next += i32::from(high(pair)) * i32::from(v);
+            }
+            each(2 * pair, sum);
+            if 2 * pair + 1 < self.rows {
+                each(2 * pair + 1, next);
+            }
         }
     }
 
@@ -240,8 +287,27 @@ impl<'a> Matrix<'a> {
             for (&v, row) in v.iter().zip(self.values.chunks_exact(self.cols.max(1))) {
                 out.iter_mut().zip(row).for_each(|(sum, &a)| *sum += i32::from(a as i8) * i32::from(v));
             }
+        } else if self.storage == Storage::FourBits {
+            for (v, row) in v.chunks(2).zip(self.values.chunks_exact(self.cols.max(1))) {
+                let (v, next) = (i32::from(v[0]), i32::from(v.get(1).copied().unwrap_or(0)));
+                out.iter_mut().zip(row).for_each(|(sum, &pair)| {
+                    *sum += i32::from(low(pair)) * v + i32::from(high(pair)) * next;
+                });
+            }
         } else {
             self.for_each(|r, c, a| out[c] += i32::from(a) * i32::from(v[r]));
         }
     }
+}
+
+/// The byte that the low entry of a pair stands for.
+#[inline(always)]
+const fn low(pair: u8) -> i8 {
+    (pair << 4) as i8
+}
+
+/// The byte that the high entry of a pair stands for.
+#[inline(always)]
+const fn high(pair: u8) -> i8 {
+    (pair & 0xF0) as i8
 }

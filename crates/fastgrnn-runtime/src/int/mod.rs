@@ -22,6 +22,7 @@
 //! ```
 
 pub(crate) mod arithmetic;
+mod bias;
 mod bytes;
 mod cell;
 mod checksum;
@@ -40,7 +41,7 @@ mod watch;
 pub use checksum::checksum;
 pub use decision::{Decision, Meaning, Posteriors};
 pub use detector::{Detection, Detector, DetectorError, DetectorState, Reset};
-pub use error::{ImageError, TOKEN_VERSION, VERSION};
+pub use error::{EXTENDED_VERSION, ImageError, TOKEN_VERSION, VERSION};
 pub use image::Model;
 pub use layer::{Layer, NO_GATE, Shifts};
 pub use matrix::{Matrix, Storage};

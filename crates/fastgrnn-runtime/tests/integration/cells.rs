@@ -2,7 +2,8 @@
 //! second implementation of that page on random networks of every cell.
 
 use fastgrnn_testing::oracle::compare::agree;
-use fastgrnn_testing::oracle::random::{Manner, case};
+use fastgrnn_testing::oracle::random::{Case, Manner, case, extended};
+use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, TestRunner};
 
 /// Networks of each cell and manner.
@@ -12,16 +13,21 @@ const CASES: u32 = 400;
 #[track_caller]
 fn equals_the_oracle(code: u8) {
     for manner in [Manner::Wild, Manner::Tame] {
-        let mut runner =
-            TestRunner::new(Config { cases: CASES, failure_persistence: None, ..Config::default() });
-        let outcome = runner.run(&case(code, manner), |case| {
-            let cuts = agree(&case);
-            assert!(manner == Manner::Wild || cuts.is_empty(), "a tame network saturated: {cuts:?}");
-            Ok(())
-        });
-        if let Err(failure) = outcome {
-            panic!("{manner:?}: {failure}");
-        }
+        agree_on_all(case(code, manner), manner);
+        agree_on_all(extended(case(code, manner)), manner);
+    }
+}
+
+#[track_caller]
+fn agree_on_all(cases: impl Strategy<Value = Case>, manner: Manner) {
+    let mut runner = TestRunner::new(Config { cases: CASES, failure_persistence: None, ..Config::default() });
+    let outcome = runner.run(&cases, |case| {
+        let cuts = agree(&case);
+        assert!(manner == Manner::Wild || cuts.is_empty(), "a tame network saturated: {cuts:?}");
+        Ok(())
+    });
+    if let Err(failure) = outcome {
+        panic!("{manner:?}: {failure}");
     }
 }
 

@@ -49,8 +49,15 @@ fn nonlinearities_have_their_codes() {
 #[test]
 fn matrix_storages_have_their_codes() {
     let codes: Vec<(&str, u8)> = Storage::ALL.iter().map(|s| (s.name(), s.code())).collect();
-    let expected =
-        [("dense", 0), ("by-row", 1), ("by-column", 2), ("bitmap", 3), ("diagonal", 4), ("none", 5)];
+    let expected = [
+        ("dense", 0),
+        ("by-row", 1),
+        ("by-column", 2),
+        ("bitmap", 3),
+        ("diagonal", 4),
+        ("none", 5),
+        ("4-bit", 6),
+    ];
     assert_eq!(codes, expected);
 }
 

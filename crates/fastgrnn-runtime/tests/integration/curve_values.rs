@@ -20,10 +20,14 @@ fn of_one_unit(update: Curve, f_a: u8, weight: i8) -> Network {
         s_b: 0,
         w: product(weight),
         u: product(0),
+        m_w: None,
+        m_u: None,
+        byte_biases: false,
         biases: vec![vec![0]],
         start: None,
     };
-    let head = Head { a: Matrix { rows: 1, columns: 1, entries: vec![1] }, s_o: 0, f_s: 14, biases: vec![0] };
+    let a = Matrix { rows: 1, columns: 1, entries: vec![1] };
+    let head = Head { a, m: None, byte_biases: false, s_o: 0, f_s: 14, biases: vec![0] };
     Network {
         vectors: None,
         offsets: vec![0],

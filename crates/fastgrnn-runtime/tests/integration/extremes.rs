@@ -45,7 +45,7 @@ fn products(
     let shifts = (0..=30_u8).flat_map(|s_w| (0..=30_u8).map(move |s_u| (s_w, s_u)));
     let fitting = shifts.filter(|(s_w, s_u)| {
         let single = shift_fits(inputs, *s_w) && shift_fits(hidden, *s_u);
-        single && sums_fit((inputs, *s_w), (hidden, *s_u), s_b)
+        single && sums_fit((inputs, *s_w), (hidden, *s_u), 15 + s_b)
     });
     let sum = |(s_w, s_u): &(u8, u8)| s_w + s_u;
     let (s_w, s_u) = if least { fitting.min_by_key(sum) } else { fitting.max_by_key(sum) }.expect("some fit");
@@ -74,7 +74,10 @@ fn network(corner: &Corner, cell: Cell, update: Curve, f_a: u8) -> Network {
     let f_h = most_f_h(&cell, update);
     let biases = vec![vec![number; hidden]; bias_vectors(code)];
     let start = Some(vec![number; state_vectors(code) * hidden]);
-    let layer = Layer { cell, update, hidden, f_a, f_h, s_b, w, u, biases, start };
+    let (m_w, m_u, byte_biases) = (None, None, false);
+    let layer = Layer { cell, update, hidden, f_a, f_h, s_b, w, u, m_w, m_u, byte_biases, biases, start };
+    let a = constant(1, hidden, entries.0);
+    let head = Head { a, m: None, byte_biases, s_o: 14, f_s: -8, biases: vec![number] };
     Network {
         vectors: None,
         offsets: vec![0; inputs],
@@ -82,7 +85,7 @@ fn network(corner: &Corner, cell: Cell, update: Curve, f_a: u8) -> Network {
         s_x: 0,
         s_n: 14,
         layers: vec![layer],
-        head: Head { a: constant(1, hidden, entries.0), s_o: 14, f_s: -8, biases: vec![number] },
+        head,
         meaning: 1,
         table: true_table(),
     }
@@ -117,6 +120,27 @@ fn the_largest_numbers_stay_in_32_bits_in_every_cell_and_equal_the_oracle() {
         }
     }
     assert!(runs > 3000, "{runs} runs");
+}
+
+#[test]
+fn the_largest_numbers_of_4_bits_stay_in_32_bits_in_every_cell_and_equal_the_oracle() {
+    for (inputs, hidden) in [(1, 1), (509, 2), (128, 127)] {
+        for (entries, number) in [((-128, -128), -128), ((112, 112), 127), ((-128, 112), -128)] {
+            let corner = Corner { inputs, hidden, entries, least: true, number, s_b: 0 };
+            for (code, m) in CELLS.flat_map(|code| [0, 16_384, 32_767].map(|m| (code, m))) {
+                for cell in cells(code, hidden, Curve::Identity, 13).into_iter().take(2) {
+                    let mut network = network(&corner, cell, Curve::Identity, 13);
+                    let Network { layers, head, .. } = &mut network;
+                    (layers[0].m_w, head.m) = (Some(m), Some(m));
+                    layers[0].m_u = (code != 7).then_some(m);
+                    (layers[0].byte_biases, head.byte_biases, head.s_o) = (true, true, 22);
+                    assert!(acceptable(&network));
+                    let inputs = [i16::MIN, i16::MAX].map(|count| vec![count; inputs]).to_vec();
+                    agree(&Case { network, forms: Forms::Smallest, inputs });
+                }
+            }
+        }
+    }
 }
 
 #[test]

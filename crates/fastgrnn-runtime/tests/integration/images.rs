@@ -4,7 +4,7 @@ use fastgrnn_runtime::int::Model;
 use fastgrnn_testing::oracle::compare::agree_on;
 use fastgrnn_testing::oracle::image::{Forms, crc16, reseal, seal, smallest, write};
 use fastgrnn_testing::oracle::network::{Cell, Curve, Matrix, Network, Product};
-use fastgrnn_testing::oracle::random::{CELLS, Case, Manner, case, the_same};
+use fastgrnn_testing::oracle::random::{CELLS, Case, Manner, case, extended, the_same};
 use fastgrnn_testing::oracle::reader::read;
 use fastgrnn_testing::oracle::rules::acceptable;
 use proptest::collection::vec;
@@ -18,7 +18,9 @@ fn runner(cases: u32) -> TestRunner {
 }
 
 fn any_case() -> impl Strategy<Value = Case> {
-    (CELLS, select(vec![Manner::Wild, Manner::Tame])).prop_flat_map(|(code, manner)| case(code, manner))
+    (CELLS, select(vec![Manner::Wild, Manner::Tame])).prop_flat_map(
+        |(code, manner)| prop_oneof![2 => case(code, manner), 1 => extended(case(code, manner))],
+    )
 }
 
 /// Both readers refuse the image, or accept it and compute the same. Whether they accepted.
@@ -78,8 +80,11 @@ fn every_truncation_and_every_extension_is_refused() {
 
 #[test]
 fn every_change_of_one_byte_is_refused() {
-    for code in CELLS {
-        let case = sample(code);
+    for (code, version) in CELLS.flat_map(|code| [(code, 1), (code, 3)]) {
+        let mut case = sample(code);
+        if version == 3 {
+            case = the_same(extended(Just(case)));
+        }
         let image = write(&case.network, &Forms::InTurn(vec![3, 0, 1, 2]));
         assert!(Model::<3>::read(&image).is_ok());
         let mut changed = image.clone();
@@ -142,7 +147,7 @@ fn a_resealed_image_with_bytes_moved_is_refused_by_both_readers_or_computes_the_
 #[test]
 fn arbitrary_bytes_behind_a_good_header_never_panic() {
     runner(2000)
-        .run(&(vec(any::<u8>(), 0..200), 0..6_u8, 1..=2_u8), |(bytes, layers, version)| {
+        .run(&(vec(any::<u8>(), 0..200), 0..6_u8, 1..=3_u8), |(bytes, layers, version)| {
             let mut image = [b"FG".as_slice(), &[version, layers, 0, 0, 0, 0, 0, 0], &bytes].concat();
             seal(&mut image);
             readers_agree(&image, 1);
@@ -157,7 +162,7 @@ fn numbers_beyond_their_ranges_are_refused_and_the_last_ones_within_accepted() {
     let value = prop_oneof![0..=40_u16, 16380..=16390_u16, 32765..=32771_u16, any::<u16>()];
     let (accepted, refused) = (Count::new(0), Count::new(0));
     runner(4000)
-        .run(&(any_case(), 0..20_usize, value), |(mut case, field, value)| {
+        .run(&(any_case(), 0..23_usize, value), |(mut case, field, value)| {
             set(&mut case.network, field, value);
             let image = write(&case.network, &case.forms);
             let acceptable = acceptable(&case.network);
@@ -195,6 +200,9 @@ fn set(network: &mut Network, field: usize, value: u16) {
         14 => head.f_s = byte as i8,
         15 => network.table[usize::from(value) % 65] = value,
         16 => layer.update = Curve::ALL[usize::from(byte) % 7],
+        20 => layer.m_w.iter_mut().for_each(|m| *m = value),
+        21 => layer.m_u.iter_mut().for_each(|m| *m = value),
+        22 => head.m.iter_mut().for_each(|m| *m = value),
         _ => set_cell(&mut layer.cell, field, value),
     }
 }
@@ -288,6 +296,64 @@ fn matrices_are_diagonal_or_absent_only_where_the_page_allows_it() {
             reseal(&mut changed);
             assert!(Model::<3>::read(&changed).is_err() && read(&changed, 3).is_none(), "{code} at {place}");
         }
+    }
+}
+
+/// A network of one RNN of 3 units with entries of 4 bits, two inputs and two outputs.
+fn of_4_bits() -> Network {
+    let mut network = the_same(fastgrnn_testing::oracle::random::network(vec![0], vec![2, 3], Manner::Tame));
+    let full = |columns: usize| Matrix { rows: 3, columns, entries: vec![-16; 3 * columns] };
+    let layer = &mut network.layers[0];
+    layer.w = Product::Full { a: full(2), s1: 9 };
+    layer.u = Product::Low { a1: full(2), a2: full(2), s1: 9, s2: 9 };
+    (layer.m_w, layer.m_u) = (Some(20_000), Some(16_384));
+    network
+}
+
+#[test]
+fn entries_of_4_bits_lie_where_the_page_says() {
+    let image = write(&of_4_bits(), &Forms::InTurn(vec![0]));
+    let w_at = W_FORM_AT + 3 + 5;
+    assert_eq!(image[w_at..w_at + 5], [6, 0xFF, 0xFF, 0x0F, 0x0F]);
+    assert!(Model::<3>::read(&image).is_ok());
+    let refused = |place: usize, byte: u8, what: &str| {
+        let mut changed = image.clone();
+        assert_ne!(changed[place], byte);
+        changed[place] = byte;
+        reseal(&mut changed);
+        let found = Model::<3>::read(&changed);
+        assert!(read(&changed, 3).is_none() && found.is_err(), "{what}");
+        found.err().map(|error| error.to_string()).unwrap_or_default()
+    };
+    let error = refused(w_at + 3, 0x1F, "an entry of a fourth row");
+    assert!(error.contains("odd number of rows"), "{error}");
+    let error = refused(w_at - 4, 0x3F, "a multiplier below a half");
+    assert!(error.contains("is not between 16384 and 32767"), "{error}");
+    let error = refused(w_at - 1, 3, "biases of three bytes");
+    assert!(error.contains("bytes of a bias: 3"), "{error}");
+    // A matrix whose entries have 8 bits: its multiplier.
+    let mut plain = of_4_bits();
+    plain.layers[0].m_u = None;
+    let mut image = write(&plain, &Forms::InTurn(vec![0]));
+    assert!(Model::<3>::read(&image).is_ok());
+    image[w_at - 3..w_at - 1].copy_from_slice(&20_000_u16.to_le_bytes());
+    reseal(&mut image);
+    let error = Model::<3>::read(&image).expect_err("a multiplier without entries of 4 bits").to_string();
+    assert!(read(&image, 3).is_none() && error.contains("without entries of 4 bits"), "{error}");
+}
+
+#[test]
+fn factors_have_the_same_number_of_bits() {
+    let network = of_4_bits();
+    let image = write(&network, &Forms::InTurn(vec![0]));
+    // U1 and U2 are the same matrix of 3 rows and 2 columns: in 8 bits it takes 6 bytes more than 2 pairs of rows.
+    let u_at = W_FORM_AT + 3 + 5 + 5;
+    for at in [u_at, u_at + 5] {
+        let mut changed = image.clone();
+        changed.splice(at..at + 5, [0, 1, 2, 3, 4, 5, 6]);
+        seal(&mut changed);
+        let error = Model::<3>::read(&changed).expect_err("factors of 4 and of 8 bits").to_string();
+        assert!(read(&changed, 3).is_none() && error.contains("form of this factor"), "{error}");
     }
 }
 

@@ -1,6 +1,6 @@
 //! Sections 1, 2, 3, 5 and 6: a step and the scores, value by value.
 
-use super::curves::{ONE, in_32_bits, r, s, value, within};
+use super::curves::{ONE, in_32_bits, p, r, s, value, within};
 use super::network::{Cell, Layer, Matrix, Network, Product, Vectors, blocks};
 use std::collections::BTreeMap;
 
@@ -85,7 +85,9 @@ impl<'a> NetworkOracle<'a> {
         let biased = |(sum, b): (Sum, &i16)| {
             let bias = i64::from(*b) * (1 << head.s_o);
             in_32_bits(sum.sizes + bias.abs());
-            sum.value + bias
+            let product = p(sum.value, head.m.unwrap_or(0));
+            in_32_bits(product.abs() + bias.abs());
+            product + bias
         };
         sums.zip(&head.biases).map(biased).collect()
     }
@@ -173,9 +175,14 @@ impl<'a> Step<'a> {
         let w = sums(&layer.w, rows, x, || count(Cut::ProjectedW));
         let u = sums(&layer.u, rows, &old.h, || count(Cut::ProjectedU));
         let (s_w, s_u) = (layer.w.last().1, layer.u.last().1);
-        w.iter().zip(&u).for_each(|(w, u)| share_an_accumulator((w, s_w), (u, s_u)));
-        let shifted = |sums: &[Sum], shift: u8| sums.iter().map(|sum| r(sum.value, shift)).collect();
-        Step { layer, table, old, p: shifted(&w, s_w), q: shifted(&u, s_u) }
+        let (m_w, m_u) = (layer.m_w.unwrap_or(0), layer.m_u.unwrap_or(0));
+        if (m_w, m_u) == (0, 0) {
+            w.iter().zip(&u).for_each(|(w, u)| share_an_accumulator((w, s_w), (u, s_u)));
+        }
+        let shifted = |sums: &[Sum], m: u16, shift: u8| -> Vec<i64> {
+            sums.iter().map(|sum| r(p(sum.value, m), shift)).collect()
+        };
+        Step { layer, table, old, p: shifted(&w, m_w, s_w), q: shifted(&u, m_u, s_u) }
     }
 
     fn run(&self, count: &mut impl FnMut(Cut)) -> Memory {

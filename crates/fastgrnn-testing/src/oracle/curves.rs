@@ -19,6 +19,18 @@ pub fn within(limit: i64, v: i64) -> i64 {
     v
 }
 
+/// P, the product with a multiplier of 15 fraction bits, as the page writes it for 32 bits.
+#[track_caller]
+pub fn p(v: i64, m: u16) -> i64 {
+    if m == 0 {
+        return v;
+    }
+    let m = i64::from(m);
+    let parts = (in_32_bits(v.div_euclid(1 << 15) * m), r(in_32_bits(v.rem_euclid(1 << 15) * m), 15));
+    assert_eq!(parts.0 + parts.1, (v * m + (1 << 14)).div_euclid(1 << 15), "{v} times {m}");
+    within(v.abs() + 1, parts.0 + parts.1)
+}
+
 /// R, the rounding shift.
 #[track_caller]
 pub fn r(v: i64, s: u8) -> i64 {

@@ -21,10 +21,16 @@ struct Writer<'a> {
 pub fn write(network: &Network, forms: &Forms) -> Vec<u8> {
     let mut writer = Writer { bytes: Vec::new(), forms, matrices: 0 };
     writer.bytes.extend(b"FG");
-    writer.bytes.extend([1 + u8::from(network.vectors.is_some()), network.layers.len() as u8]);
+    let extended = network.needs_version_3();
+    let version = if extended { 3 } else { 1 + u8::from(network.vectors.is_some()) };
+    writer.bytes.extend([version, network.layers.len() as u8]);
     writer.bytes.extend([0; 6]); // length and check sum, sealed below
     writer.unsigned(&[network.width() as u16, network.head.a.rows as u16]);
-    writer.bytes.extend([network.meaning, network.s_x]);
+    writer.bytes.push(network.meaning);
+    if extended {
+        writer.bytes.extend([u8::from(network.vectors.is_some()), 1, 1]);
+    }
+    writer.bytes.push(network.s_x);
     match &network.vectors {
         Some(vectors) => {
             writer.bytes.push(u8::from(vectors.tied));
@@ -38,13 +44,17 @@ pub fn write(network: &Network, forms: &Forms) -> Vec<u8> {
         }
     }
     for layer in &network.layers {
-        writer.layer(layer);
+        writer.layer(layer, extended);
     }
     if !network.vectors.as_ref().is_some_and(|vectors| vectors.tied) {
-        writer.matrix(&network.head.a);
+        writer.matrix(&network.head.a, network.head.m.is_some());
+    }
+    if extended {
+        writer.unsigned(&[network.head.m.unwrap_or(0)]);
+        writer.bias_bytes(network.head.byte_biases);
     }
     writer.bytes.extend([network.head.s_o, network.head.f_s as u8]);
-    writer.signed(&network.head.biases);
+    writer.biases(&network.head.biases, network.head.byte_biases);
     if network.reads_the_table() {
         writer.unsigned(&network.table);
     }
@@ -90,7 +100,20 @@ impl Writer<'_> {
         self.bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
     }
 
-    fn layer(&mut self, layer: &Layer) {
+    fn bias_bytes(&mut self, byte_biases: bool) {
+        self.bytes.push(if byte_biases { 1 } else { 2 });
+    }
+
+    fn biases(&mut self, values: &[i16], byte_biases: bool) {
+        if byte_biases {
+            let byte = |value: &i16| i8::try_from(*value).expect("a bias of 8 bits") as u8;
+            self.bytes.extend(values.iter().map(byte));
+        } else {
+            self.signed(values);
+        }
+    }
+
+    fn layer(&mut self, layer: &Layer, extended: bool) {
         let gate = layer.cell.gate().map_or(255, |gate| gate as u8);
         self.bytes.extend([layer.cell.code(), gate, layer.update as u8, u8::from(layer.start.is_some())]);
         self.unsigned(&[layer.hidden as u16, layer.w.rank() as u16, layer.u.rank() as u16]);
@@ -103,12 +126,16 @@ impl Writer<'_> {
                 Product::Absent => self.bytes.extend([0, 0]),
             }
         }
-        for product in [&layer.w, &layer.u] {
+        if extended {
+            self.unsigned(&[layer.m_w.unwrap_or(0), layer.m_u.unwrap_or(0)]);
+            self.bias_bytes(layer.byte_biases);
+        }
+        for (product, m) in [(&layer.w, layer.m_w), (&layer.u, layer.m_u)] {
             match product {
-                Product::Full { a, .. } => self.matrix(a),
+                Product::Full { a, .. } => self.matrix(a, m.is_some()),
                 Product::Low { a1, a2, .. } => {
-                    self.matrix(a1);
-                    self.matrix(a2);
+                    self.matrix(a1, m.is_some());
+                    self.matrix(a2, m.is_some());
                 }
                 Product::Diagonal { a, .. } => {
                     self.form(4, &a.iter().map(|entry| *entry as u8).collect::<Vec<_>>());
@@ -117,7 +144,7 @@ impl Writer<'_> {
             }
         }
         for bias in &layer.biases {
-            self.signed(bias);
+            self.biases(bias, layer.byte_biases);
         }
         self.unsigned(&layer.cell.scalars());
         if let Some(start) = &layer.start {
@@ -125,7 +152,10 @@ impl Writer<'_> {
         }
     }
 
-    fn matrix(&mut self, matrix: &Matrix) {
+    fn matrix(&mut self, matrix: &Matrix, four_bits: bool) {
+        if four_bits {
+            return self.form(6, &pairs(matrix));
+        }
         let form = match self.forms {
             Forms::Smallest => smallest(matrix),
             Forms::InTurn(forms) => forms[self.matrices % forms.len()],
@@ -166,6 +196,20 @@ fn in_form(matrix: &Matrix, form: u8) -> Option<Vec<u8>> {
             Some([bitmap, values].concat())
         }
     }
+}
+
+/// Form 6: the entries of two rows in each byte.
+fn pairs(matrix: &Matrix) -> Vec<u8> {
+    let entry = |row: usize, column: usize| {
+        if row == matrix.rows {
+            return 0;
+        }
+        let byte = matrix.at(row, column);
+        assert!(byte % 16 == 0, "{byte} is not 16 times a number");
+        (byte / 16) as u8 % 16
+    };
+    let places = (0..matrix.rows).step_by(2).flat_map(|row| (0..matrix.columns).map(move |j| (row, j)));
+    places.map(|(row, j)| entry(row, j) + 16 * entry(row + 1, j)).collect()
 }
 
 /// Forms 1 and 2: the non-zero entries of `lines` lines of `length` places each.

@@ -1,6 +1,6 @@
 //! An integer network as plain numbers, before it is written to bytes.
 
-/// Bytes, row by row.
+/// Bytes, row by row. If its entries have 4 bits, these are the bytes 16·e that they stand for.
 #[derive(Clone, Debug)]
 pub struct Matrix {
     pub rows: usize,
@@ -172,6 +172,11 @@ pub struct Layer {
     pub s_b: u8,
     pub w: Product,
     pub u: Product,
+    /// If the entries of W have 4 bits, its multiplier.
+    pub m_w: Option<u16>,
+    /// Likewise of U.
+    pub m_u: Option<u16>,
+    pub byte_biases: bool,
     pub biases: Vec<Vec<i16>>,
     /// h, then an LSTM's c.
     pub start: Option<Vec<i16>>,
@@ -180,6 +185,9 @@ pub struct Layer {
 #[derive(Clone, Debug)]
 pub struct Head {
     pub a: Matrix,
+    /// If the entries have 4 bits, their multiplier.
+    pub m: Option<u16>,
+    pub byte_biases: bool,
     pub s_o: u8,
     pub f_s: i8,
     pub biases: Vec<i16>,
@@ -221,10 +229,21 @@ impl Network {
         self.vectors.as_ref().map_or(self.offsets.len(), |vectors| vectors.table.columns)
     }
 
+    /// Whether only version 3 can hold it.
+    pub fn needs_version_3(&self) -> bool {
+        let layer = |layer: &Layer| layer.m_w.is_some() || layer.m_u.is_some() || layer.byte_biases;
+        self.layers.iter().any(layer) || self.head.m.is_some() || self.head.byte_biases
+    }
+
     pub fn reads_the_table(&self) -> bool {
         let mut curves = self.layers.iter().flat_map(|layer| [Some(layer.update), layer.cell.gate()]);
         curves.any(|curve| curve.is_some_and(Curve::reads_the_table))
     }
+}
+
+/// β, the bits of a bias.
+pub fn bias_bits(byte_biases: bool) -> u8 {
+    if byte_biases { 8 } else { 16 }
 }
 
 /// T as the page defines it.

@@ -61,6 +61,48 @@ pub fn case(code: u8, manner: Manner) -> impl Strategy<Value = Case> {
     })
 }
 
+/// Cases of which parts are such as only version 3 holds.
+pub fn extended(cases: impl Strategy<Value = Case>) -> impl Strategy<Value = Case> {
+    let m = prop_oneof![6 => 16384..=32767_u16, 1 => Just(0_u16), 1 => Just(16384_u16), 1 => Just(32767_u16)];
+    let multipliers = vec(proptest::option::weighted(0.7, m), 7);
+    (cases, multipliers, vec(any::<bool>(), 4)).prop_map(|(case, multipliers, byte_biases)| Case {
+        network: with_4_bits(case.network, &multipliers, &byte_biases),
+        ..case
+    })
+}
+
+/// The network with entries of 4 bits where there is a multiplier (of the head, then of W and U of each
+/// layer) and biases of 8 bits where it is true (in the head, then in each layer).
+fn with_4_bits(mut network: Network, multipliers: &[Option<u16>], byte_biases: &[bool]) -> Network {
+    let cut = |a: &mut Matrix| a.entries.iter_mut().for_each(|entry| *entry &= -16);
+    let halves = |product: &mut Product, m: &Option<u16>| match product {
+        Product::Full { a, .. } => m.inspect(|_| cut(a)),
+        Product::Low { a1, a2, .. } => m.inspect(|_| {
+            cut(a1);
+            cut(a2);
+        }),
+        Product::Diagonal { .. } | Product::Absent => None,
+    };
+    let byte = |bias: &mut i16| *bias = i16::from(*bias as i8);
+    for (i, layer) in network.layers.iter_mut().enumerate() {
+        layer.m_w = halves(&mut layer.w, &multipliers[1 + 2 * i]);
+        layer.m_u = halves(&mut layer.u, &multipliers[2 + 2 * i]);
+        layer.byte_biases = byte_biases[1 + i];
+        if layer.byte_biases {
+            layer.biases.iter_mut().flatten().for_each(byte);
+        }
+    }
+    let head = &mut network.head;
+    if !network.vectors.as_ref().is_some_and(|vectors| vectors.tied) {
+        head.m = multipliers[0].inspect(|_| cut(&mut head.a));
+    }
+    head.byte_biases = byte_biases[0];
+    if head.byte_biases {
+        head.biases.iter_mut().for_each(byte);
+    }
+    network
+}
+
 /// A table of vectors of `width` bytes.
 fn vectors(width: usize) -> impl Strategy<Value = Matrix> {
     (1..=9_usize).prop_flat_map(move |rows| matrix(rows, width))
@@ -137,8 +179,9 @@ fn head(hidden: usize, manner: Manner) -> impl Strategy<Value = (u8, Head)> {
             Manner::Wild => prop_oneof![-8..=34_i8, 15..=34_i8].boxed(),
             Manner::Tame => (13..=18_i8).boxed(),
         };
-        (matrix(outputs, hidden), 0..=14_u8, f_s, numbers(outputs))
-            .prop_map(move |(a, s_o, f_s, biases)| (meaning, Head { a, s_o, f_s, biases }))
+        (matrix(outputs, hidden), 0..=14_u8, f_s, numbers(outputs)).prop_map(move |(a, s_o, f_s, biases)| {
+            (meaning, Head { a, m: None, byte_biases: false, s_o, f_s, biases })
+        })
     })
 }
 
@@ -181,7 +224,9 @@ fn layer(code: u8, inputs: usize, hidden: usize, manner: Manner) -> impl Strateg
         (Just(cell), f_a, f_h, 0..=14_u8, products, biases, start).prop_map(
             move |(cell, f_a, f_h, s_b, (w, u), biases, start)| {
                 let start = start.map(|start| start[..state_vectors(code) * hidden].to_vec());
-                let layer = Layer { cell, update, hidden, f_a, f_h, s_b, w, u, biases, start };
+                let (m_w, m_u, byte_biases) = (None, None, false);
+                let layer =
+                    Layer { cell, update, hidden, f_a, f_h, s_b, w, u, m_w, m_u, byte_biases, biases, start };
                 accepted(layer, manner)
             },
         )
@@ -270,7 +315,7 @@ fn accepted(mut layer: Layer, manner: Manner) -> Layer {
         let fits = (0..=shift).rev().find(|shift| shift_fits(entries, *shift));
         *last_shift(product) = fits.expect("shift 0 fits 511 entries");
     }
-    while !sums_fit(layer.w.last(), layer.u.last(), layer.s_b) {
+    while !sums_fit(layer.w.last(), layer.u.last(), 15 + layer.s_b) {
         let ((k_w, s_w), (k_u, s_u)) = (layer.w.last(), layer.u.last());
         let larger = if k_w >> s_w >= k_u >> s_u { &mut layer.w } else { &mut layer.u };
         *last_shift(larger) += 1;

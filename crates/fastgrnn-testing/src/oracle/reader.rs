@@ -10,10 +10,10 @@ use super::rules::acceptable;
 pub fn read(image: &[u8], most_layers: usize) -> Option<Network> {
     let mut zeroed = image.to_vec();
     zeroed.get_mut(8..10)?.fill(0);
-    let mut reader = Reader { rest: image };
+    let mut reader = Reader { rest: image, extended: false };
     let is_image = reader.bytes(2)? == b"FG";
     let version = reader.byte()?;
-    let magic = is_image && matches!(version, 1 | 2);
+    let magic = is_image && matches!(version, 1..=3);
     let layers = usize::from(reader.byte()?);
     let length = u32::from_le_bytes(reader.bytes(4)?.try_into().ok()?) as usize;
     let sum = reader.unsigned(1)?[0];
@@ -21,17 +21,22 @@ pub fn read(image: &[u8], most_layers: usize) -> Option<Network> {
         return None;
     }
     let (inputs, outputs) = (reader.size()?, reader.size()?);
-    let (meaning, s_x) = (reader.byte()?, reader.byte()?);
+    let meaning = reader.byte()?;
+    reader.extended = version == 3;
+    let mut tokens = version == 2;
+    if reader.extended {
+        tokens = flag(reader.byte()?)?;
+        if reader.bytes(2)? != [1, 1] {
+            return None;
+        }
+    }
+    let s_x = reader.byte()?;
     let (mut s_n, mut offsets, mut factors, mut vectors) = (0, Vec::new(), Vec::new(), None);
-    if version == 1 {
+    if !tokens {
         s_n = reader.byte()?;
         (offsets, factors) = (reader.signed(inputs)?, reader.unsigned(inputs)?);
     } else {
-        let tied = match reader.byte()? {
-            0 => false,
-            1 => true,
-            _ => return None,
-        };
+        let tied = flag(reader.byte()?)?;
         let rows = reader.size()?;
         let entries = reader.bytes(rows * inputs)?.iter().map(|byte| *byte as i8).collect();
         vectors = Some(Vectors { table: Matrix { rows, columns: inputs, entries }, tied });
@@ -42,17 +47,21 @@ pub fn read(image: &[u8], most_layers: usize) -> Option<Network> {
         read.push(reader.layer(width)?);
         width = read.last()?.hidden;
     }
-    let a = match &vectors {
+    let (a, four_bits) = match &vectors {
         Some(Vectors { table, tied: true }) => {
             if (table.rows, table.columns) != (outputs, width) {
                 return None;
             }
-            table.clone()
+            (table.clone(), false)
         }
         _ => reader.matrix(outputs, width)?,
     };
+    let m = if reader.extended { reader.unsigned(1)?[0] } else { 0 };
+    let m = multiplier(m, four_bits)?;
+    let byte_biases = reader.byte_biases()?;
     let (s_o, f_s) = (reader.byte()?, reader.byte()? as i8);
-    let head = Head { a, s_o, f_s, biases: reader.signed(outputs)? };
+    let biases = reader.biases(outputs, byte_biases)?;
+    let head = Head { a, m, byte_biases, s_o, f_s, biases };
     let mut network =
         Network { vectors, offsets, factors, s_x, s_n, layers: read, head, meaning, table: vec![0; 65] };
     if network.reads_the_table() {
@@ -63,6 +72,24 @@ pub fn read(image: &[u8], most_layers: usize) -> Option<Network> {
 
 struct Reader<'a> {
     rest: &'a [u8],
+    /// Version 3.
+    extended: bool,
+}
+
+fn flag(byte: u8) -> Option<bool> {
+    match byte {
+        0 => Some(false),
+        1 => Some(true),
+        _ => None,
+    }
+}
+
+/// The multiplier of a matrix whose entries have 4 bits; that of another is 0.
+fn multiplier(m: u16, four_bits: bool) -> Option<Option<u16>> {
+    match four_bits {
+        true => Some(Some(m)),
+        false => (m == 0).then_some(None),
+    }
 }
 
 impl<'a> Reader<'a> {
@@ -85,6 +112,21 @@ impl<'a> Reader<'a> {
         Some(self.unsigned(len)?.into_iter().map(|value| value as i16).collect())
     }
 
+    fn byte_biases(&mut self) -> Option<bool> {
+        match if self.extended { self.byte()? } else { 2 } {
+            1 => Some(true),
+            2 => Some(false),
+            _ => None,
+        }
+    }
+
+    fn biases(&mut self, len: usize, byte_biases: bool) -> Option<Vec<i16>> {
+        if !byte_biases {
+            return self.signed(len);
+        }
+        Some(self.bytes(len)?.iter().map(|byte| i16::from(*byte as i8)).collect())
+    }
+
     fn size(&mut self) -> Option<usize> {
         Some(usize::from(self.unsigned(1)?[0]))
     }
@@ -103,15 +145,20 @@ impl<'a> Reader<'a> {
         if code > 7 || stored > 1 || (f_c != 0 && code != 6) || (!gated && gate != 255) {
             return None;
         }
+        let multipliers = if self.extended { self.unsigned(2)? } else { vec![0, 0] };
+        let byte_biases = self.byte_biases()?;
         let rows = blocks(code) * hidden;
-        let w = self.product(rows, inputs, rank_w, shifts_w)?;
-        let u = self.product(rows, hidden, rank_u, shifts_u)?;
+        let (w, four_bits) = self.product(rows, inputs, rank_w, shifts_w)?;
+        let m_w = multiplier(multipliers[0], four_bits)?;
+        let (u, four_bits) = self.product(rows, hidden, rank_u, shifts_u)?;
+        let m_u = multiplier(multipliers[1], four_bits)?;
         let not_square = matches!(w, Product::Diagonal { .. }) && inputs != hidden;
         let needless = code == 7 && !matches!(u, Product::Absent);
         if matches!(w, Product::Absent) || not_square || needless {
             return None;
         }
-        let biases = (0..bias_vectors(code)).map(|_| self.signed(hidden)).collect::<Option<_>>()?;
+        let biases =
+            (0..bias_vectors(code)).map(|_| self.biases(hidden, byte_biases)).collect::<Option<_>>()?;
         let cell = match code {
             0 => Cell::Rnn,
             1 => Cell::FastRnn { alpha: self.unsigned(1)?[0], beta: self.unsigned(1)?[0] },
@@ -132,30 +179,41 @@ impl<'a> Reader<'a> {
             _ => return None,
         };
         let start = if stored == 1 { Some(self.signed(state_vectors(code) * hidden)?) } else { None };
-        Some(Layer { cell, update: Self::curve(update)?, hidden, f_a, f_h, s_b, w, u, biases, start })
+        let update = Self::curve(update)?;
+        Some(Layer { cell, update, hidden, f_a, f_h, s_b, w, u, m_w, m_u, byte_biases, biases, start })
     }
 
-    fn product(&mut self, rows: usize, columns: usize, rank: usize, (s2, s1): (u8, u8)) -> Option<Product> {
+    /// A product, and whether its entries have 4 bits.
+    fn product(
+        &mut self,
+        rows: usize,
+        columns: usize,
+        rank: usize,
+        (s2, s1): (u8, u8),
+    ) -> Option<(Product, bool)> {
         if rank == 0 && s2 == 0 && self.rest.first() == Some(&4) {
             self.byte()?;
-            return Some(Product::Diagonal {
-                a: self.bytes(rows)?.iter().map(|byte| *byte as i8).collect(),
-                s1,
-            });
+            let a = self.bytes(rows)?.iter().map(|byte| *byte as i8).collect();
+            return Some((Product::Diagonal { a, s1 }, false));
         }
         if rank == 0 && s2 == 0 && self.rest.first() == Some(&5) {
             self.byte()?;
-            return if s1 == 0 { Some(Product::Absent) } else { None };
+            return if s1 == 0 { Some((Product::Absent, false)) } else { None };
         }
         if rank == 0 {
-            return if s2 == 0 { Some(Product::Full { a: self.matrix(rows, columns)?, s1 }) } else { None };
+            let (a, four_bits) = self.matrix(rows, columns)?;
+            return if s2 == 0 { Some((Product::Full { a, s1 }, four_bits)) } else { None };
         }
-        Some(Product::Low { a1: self.matrix(rows, rank)?, a2: self.matrix(columns, rank)?, s2, s1 })
+        let (a1, four_bits) = self.matrix(rows, rank)?;
+        let (a2, also) = self.matrix(columns, rank)?;
+        if also == four_bits { Some((Product::Low { a1, a2, s2, s1 }, four_bits)) } else { None }
     }
 
-    fn matrix(&mut self, rows: usize, columns: usize) -> Option<Matrix> {
+    /// A matrix, and whether its entries have 4 bits.
+    fn matrix(&mut self, rows: usize, columns: usize) -> Option<(Matrix, bool)> {
         let len = rows * columns;
-        let entries = match self.byte()? {
+        let form = self.byte()?;
+        let entries = match form {
             0 => self.bytes(len)?.iter().map(|byte| *byte as i8).collect(),
             1 => {
                 let mut entries = Vec::new();
@@ -178,9 +236,21 @@ impl<'a> Reader<'a> {
                     .map(|i| if set(i) { values.next().map_or(0, |value| *value as i8) } else { 0 })
                     .collect()
             }
+            6 if self.extended => {
+                let pairs = self.bytes(rows.div_ceil(2) * columns)?;
+                let half = |row: usize, j: usize| match row % 2 {
+                    0 => pairs[row / 2 * columns + j] % 16,
+                    _ => pairs[row / 2 * columns + j] / 16,
+                };
+                if rows % 2 == 1 && (0..columns).any(|j| half(rows, j) != 0) {
+                    return None;
+                }
+                let entry = |half: u8| if half < 8 { half as i8 } else { half as i8 - 16 };
+                (0..len).map(|i| 16 * entry(half(i / columns, i % columns))).collect()
+            }
             _ => return None,
         };
-        Some(Matrix { rows, columns, entries })
+        Some((Matrix { rows, columns, entries }, form == 6))
     }
 
     /// Forms 1 and 2: gives each of `lines` lines as its `length` entries.

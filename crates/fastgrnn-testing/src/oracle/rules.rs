@@ -1,7 +1,7 @@
 //! Which networks a reader accepts: the ranges of the page and the six rules of "Why nothing
 //! overflows".
 
-use super::network::{Cell, Curve, Head, Layer, Network, Product};
+use super::network::{Cell, Curve, Head, Layer, Network, Product, bias_bits};
 
 /// Whether the image of `network` is to be accepted.
 pub fn acceptable(network: &Network) -> bool {
@@ -36,7 +36,18 @@ fn layer(layer: &Layer) -> bool {
         && scalars(&layer.cell)
         && product(&layer.w)
         && product(&layer.u)
-        && sums_fit(layer.w.last(), layer.u.last(), layer.s_b)
+        && four_bits(&layer.w, layer.m_w)
+        && four_bits(&layer.u, layer.m_u)
+        && sums_fit(layer.w.last(), layer.u.last(), bias_bits(layer.byte_biases) - 1 + layer.s_b)
+}
+
+/// A multiplier, which only a product of matrices can have.
+fn four_bits(product: &Product, m: Option<u16>) -> bool {
+    multiplier(m) && (m.is_none() || matches!(product, Product::Full { .. } | Product::Low { .. }))
+}
+
+fn multiplier(m: Option<u16>) -> bool {
+    m.is_none_or(|m| m == 0 || (16384..=32767).contains(&m))
 }
 
 fn gate(cell: &Cell) -> bool {
@@ -75,18 +86,20 @@ pub fn shift_fits(entries: usize, shift: u8) -> bool {
     shift <= 30 && (entries as u64) * (1 << 22) + (1 << shift) < 1 << 31
 }
 
-/// Rule 2, of the entries and shifts of W's and U's last products.
-pub fn sums_fit((k_w, s_w): (usize, u8), (k_u, s_u): (usize, u8), s_b: u8) -> bool {
+/// Rule 2, of the entries and shifts of W's and U's last products; a bias is at most 2^`bias`.
+pub fn sums_fit((k_w, s_w): (usize, u8), (k_u, s_u): (usize, u8), bias: u8) -> bool {
     let most = |entries: usize, shift: u8| (entries as u64) * (1 << 22) / (1 << shift);
-    most(k_w, s_w) + most(k_u, s_u) + (1 << (15 + s_b)) + (1 << 17) < 1 << 30
+    most(k_w, s_w) + most(k_u, s_u) + (1 << bias) + (1 << 17) < 1 << 30
         && ((k_w + k_u) as u64) * (1 << 22) + (1 << s_w.max(s_u)) < 1 << 31
 }
 
 /// Rule 3.
 fn head(head: &Head) -> bool {
-    head.s_o <= 14
+    let bias_bits = bias_bits(head.byte_biases);
+    head.s_o <= if head.byte_biases { 22 } else { 14 }
         && (-8..=34).contains(&head.f_s)
-        && (head.a.columns as u64) * (1 << 22) + (1 << (15 + head.s_o)) < 1 << 31
+        && multiplier(head.m)
+        && (head.a.columns as u64) * (1 << 22) + (1 << (bias_bits - 1 + head.s_o)) < 1 << 31
 }
 
 /// Rule 4 for the state.
