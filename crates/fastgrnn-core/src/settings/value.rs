@@ -1,5 +1,6 @@
 //! The types that a setting may have.
 
+use crate::cells::WeightBits;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::path::PathBuf;
@@ -95,6 +96,13 @@ macro_rules! whole_setting {
             }
         }
     )+};
+}
+
+impl Setting for WeightBits {
+    fn from_flag(text: &str) -> Result<Self, InvalidSetting> {
+        let bits = text.parse().ok().and_then(|count: u8| Self::try_from(count).ok());
+        bits.ok_or_else(|| InvalidSetting::new(format!("`{text}` is neither 8 nor 4")))
+    }
 }
 
 whole_setting!(usize, u64);

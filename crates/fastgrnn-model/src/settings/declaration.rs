@@ -4,7 +4,7 @@ use super::{
     AugmentSetting, Axes, ClassShare, ClassWeight, FormSetting, Numbers, Optimizer, Rank, ReadoutSetting,
     RecurrentForm, Refit, ScalarSetting, Schedule, Stages,
 };
-use fastgrnn_core::cells::{CellKind, Nonlinearity, Start};
+use fastgrnn_core::cells::{CellKind, Nonlinearity, Start, WeightBits};
 use fastgrnn_core::net::{InitialState, Loss, MAX_LAYERS};
 use fastgrnn_core::settings;
 use fastgrnn_core::settings::{Holds, MAX_COUNT, above, holds};
@@ -18,7 +18,7 @@ pub const MOMENTUM: f64 = 0.9;
 /// Share of the teacher in the loss.
 pub const TEACHER_WEIGHT: f64 = 0.5;
 /// Temperature at which student and teacher are compared.
-pub const TEACHER_TEMPERATURE: f64 = 2.0;
+pub const TEACHER_TEMPERATURE: f64 = 1.0;
 /// Least parameter of mixup that has an effect, and the largest that makes sense: beyond it all
 /// sequences are mixed half and half.
 const MIXUP: std::ops::RangeInclusive<f64> = 0.01..=1000.0;
@@ -41,6 +41,11 @@ fn is_not_negative() -> Holds<f64> {
 /// The share of the entries of a matrix that are kept.
 fn is_kept_share() -> Holds<f64> {
     holds(|v| *v > 0.0 && *v <= 1.0, "the fraction to keep, above 0 and at most 1")
+}
+
+/// The bits of a bias.
+fn is_bias_bits() -> Holds<usize> {
+    holds(|bits| matches!(bits, 8 | 16), "8 or 16")
 }
 
 settings! {
@@ -136,6 +141,14 @@ settings! {
     "Compression", QuantizationRecipe => QuantizationConfig {
         /// Also deliver a model that computes with integers only
         quantize: bool = derived("false, or true if limits are given");
+        /// Bits of an entry of the input matrix W, or of its factors, in the integer model; with 4 each matrix has a step that training learns
+        bits_w: WeightBits = constant(WeightBits::Eight), value("8|4");
+        /// Bits of an entry of the recurrent matrix U, or of its factors, in the integer model
+        bits_u: WeightBits = constant(WeightBits::Eight), value("8|4");
+        /// Bits of an entry of the matrix of the head in the integer model
+        bits_head: WeightBits = constant(WeightBits::Eight), value("8|4");
+        /// Bits of a bias in the integer model
+        bits_bias: usize = derived("8 if a matrix has 4 bits, else 16"), value("8|16"), range(is_bias_bits());
         /// Value of one count of the sensor in the units of the data: one number, or one for each feature
         input_lsb: Numbers = optional("chosen from the training data"), value("X,…");
     }
@@ -145,7 +158,7 @@ settings! {
     /// How the network is trained.
     "Training", TrainingRecipe => TrainingConfig {
         /// Stages of the run as KIND:SHARE of its batches; kinds are dense, project (with every=N batches, gradual, keep=X), frozen and quantized
-        stages: Stages = derived("dense:1; with a keep-… below 1 dense:1/3,project:1/3:every=15,frozen:1/3; with quantize the last 1/6 is quantized, except for rsg"), value("KIND:SHARE,…");
+        stages: Stages = derived("dense:1; with a keep-… below 1 dense:1/3,project:1/3:every=15,frozen:1/3; with quantize the last 1/6 is quantized, or with a bits-… of 4 the last 2/3, except for rsg"), value("KIND:SHARE,…");
         /// Passes over the training data
         epochs: usize = derived("about 8,000 optimiser steps, 30 to 200 epochs; more for few sequences, fewer if two cores would need more than ten minutes"), value("N"), range(1..=MAX_COUNT);
         /// Sequences in an optimiser step

@@ -104,13 +104,16 @@ pub struct Stages(pub Vec<Stage>);
 
 impl Stages {
     /// The default: the thirds of the paper if anything is sparse, and a last sixth on the integer
-    /// grids if the model is quantised.
-    pub fn usual(sparse: bool, quantize: bool) -> Self {
-        let text = match (sparse, quantize) {
-            (false, false) => "dense:1",
-            (false, true) => "dense:5/6,quantized:1/6",
-            (true, false) => "dense:1/3,project:1/3,frozen:1/3",
-            (true, true) => "dense:1/3,project:1/3,frozen:1/6,quantized:1/6",
+    /// grids if the model is quantised. Entries of `four_bits` need longer: two thirds, half of them
+    /// beside what is sparse.
+    pub fn usual(sparse: bool, quantize: bool, four_bits: bool) -> Self {
+        let text = match (sparse, quantize, four_bits) {
+            (false, false, _) => "dense:1",
+            (false, true, false) => "dense:5/6,quantized:1/6",
+            (false, true, true) => "dense:1/3,quantized:2/3",
+            (true, false, _) => "dense:1/3,project:1/3,frozen:1/3",
+            (true, true, false) => "dense:1/3,project:1/3,frozen:1/6,quantized:1/6",
+            (true, true, true) => "dense:1/3,project:1/3,quantized:1/3",
         };
         text.parse().expect("the usual stages can be read")
     }
@@ -318,7 +321,7 @@ mod tests {
             assert_eq!(stages.to_string().parse::<Stages>().unwrap(), stages);
         }
         assert_eq!(
-            Stages::usual(true, false),
+            Stages::usual(true, false, false),
             "dense:0.3333333333333333,project:1/3,frozen:1/3".parse().unwrap()
         );
     }

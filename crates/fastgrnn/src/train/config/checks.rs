@@ -3,7 +3,7 @@
 use super::error::out_of_range;
 use super::{Config, ConfigError};
 use crate::train::{FormSetting, Optimizer, Rank, RecurrentForm, Refit, ScalarSetting, Schedule};
-use fastgrnn_core::cells::{CELLS, Declaration, Orthogonal, Scalar};
+use fastgrnn_core::cells::{CELLS, Declaration, Orthogonal, Scalar, WeightBits};
 use fastgrnn_core::net::{InitialState, Loss, MAX_SIZE};
 use fastgrnn_core::settings::{MAX_COUNT, Setting};
 use fastgrnn_data::data::{DataError, Dataset, Labels, Normalize, SplitProblem};
@@ -403,6 +403,7 @@ impl Config {
             let why = "a float model reads the data's own units".into();
             return unused("input-lsb", lsb.text(), why, "`quantize`".into());
         }
+        self.check_bits()?;
         let optimizer = self.training.optimizer;
         if matches!(optimizer, Optimizer::Sgd | Optimizer::Asgd | Optimizer::Rsg)
             && self.training.momentum != MOMENTUM
@@ -414,6 +415,43 @@ impl Config {
                 why,
                 "`optimizer = nesterov`".into(),
             );
+        }
+        Ok(())
+    }
+
+    /// Refuses numbers of bits that nothing uses, and matrices of 4 bits that are sparse, too.
+    fn check_bits(&self) -> Result<(), ConfigError> {
+        let (bits, kept) = (&self.quantization, &self.sparsity);
+        for (key, found, keep_key, keep) in [
+            ("bits-w", bits.bits_w, "keep-w", kept.keep_w),
+            ("bits-u", bits.bits_u, "keep-u", kept.keep_u),
+            ("bits-head", bits.bits_head, "keep-head", kept.keep_head),
+        ] {
+            if found == WeightBits::Eight {
+                continue;
+            }
+            if !bits.quantize {
+                return Err(ConfigError::Unused {
+                    key,
+                    value: found.text(),
+                    why: "a float model has weights of 32 bits".into(),
+                    instead: "`quantize`".into(),
+                });
+            }
+            if keep < 1.0 {
+                let expected =
+                    format!("a matrix of 4 bits is not pruned; leave `{keep_key}` out, or use `{key} = 8`");
+                return Err(out_of_range(keep_key, keep, expected));
+            }
+        }
+        if bits.bits_bias != 16 && !bits.quantize {
+            let why = "a float model has biases of 32 bits".into();
+            return Err(ConfigError::Unused {
+                key: "bits-bias",
+                value: bits.bits_bias.to_string(),
+                why,
+                instead: "`quantize`".into(),
+            });
         }
         Ok(())
     }

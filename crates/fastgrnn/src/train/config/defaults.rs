@@ -14,7 +14,7 @@
 //! | hidden | 16 under 100 sequences, 32 under 1,000, else 64 | parameters in proportion to data |
 //! | hidden, quantize with `fit` or `max-…` | at most what keeps to the limits; true | a model that does not fit is useless |
 //! | start | slow | the state changes slowly at first, so that long sequences train |
-//! | stages | dense; with a sparsity the paper's thirds: dense, projected every 15 batches, frozen; with `quantize` the last sixth through the integer grids | the paper's stages, and weights that have met the grid they will be stored on |
+//! | stages | dense; with a sparsity the paper's thirds: dense, projected every 15 batches, frozen; with `quantize` the last sixth through the integer grids, or two thirds with matrices of 4 bits | the paper's stages, and weights that have met the grid they will be stored on |
 //! | cv | 5 folds below 500 training sequences, and a refit for the chosen number of epochs | a validation part of a small set is too small to choose by |
 //! | val-split, val-group | 0.2, by group where there are groups (an error where they cannot be split) | windows of one subject resemble each other |
 //! | hidden, batch, lr, epochs of language models | 256, 4, 0.005, at most 20 as time allows | a long sequence (`sequence-length`) and a small batch, for many steps in an epoch |
@@ -25,7 +25,7 @@ use super::ConfigError;
 use super::data::check_data;
 use super::error::out_of_range;
 use crate::train::{AugmentSetting, Axes, Config, Optimizer, Recipe, RecurrentForm, Refit, Schedule, Stages};
-use fastgrnn_core::cells::CellKind;
+use fastgrnn_core::cells::{CellKind, WeightBits};
 use fastgrnn_core::net::{Loss, Network};
 use fastgrnn_data::data::{CrossValidation, Dataset, Examples, LANGUAGE_VAL_SPLIT, Labels, SplitBy, doctor};
 use fastgrnn_model::quantize::{QuantizeError, check_form, check_lsb};
@@ -159,7 +159,12 @@ impl Recipe {
         let is_language = data.train.y == Labels::Next;
         let hidden = if is_language { LANGUAGE_HIDDEN } else { default_hidden(n) };
         self.network.hidden.get_or_insert(hidden);
-        self.quantization.quantize.get_or_insert(!self.limits().is_empty());
+        let has_limits = !self.limits().is_empty();
+        let quantization = &mut self.quantization;
+        quantization.quantize.get_or_insert(has_limits);
+        let bits = [quantization.bits_w, quantization.bits_u, quantization.bits_head];
+        let has_four_bits = bits.contains(&Some(WeightBits::Four));
+        quantization.bits_bias.get_or_insert(if has_four_bits { 8 } else { 16 });
         let part = training_part(n, held_out_share(self.preparation.cv, self.preparation.val_split));
         let cell = self.network.cell;
         if let Some(declaration) = cell.map(CellKind::declaration) {
@@ -195,7 +200,7 @@ impl Recipe {
             training.teacher_temperature.get_or_insert(TEACHER_TEMPERATURE);
         }
         training.epochs.get_or_insert(1);
-        training.stages.get_or_insert_with(|| Stages::usual(false, false));
+        training.stages.get_or_insert_with(|| Stages::usual(false, false, false));
         training.decay_every = None;
     }
 
@@ -307,7 +312,7 @@ impl Config {
         if given.training.stages.is_none() {
             let is_rounded_at_the_end = self.training.optimizer == Optimizer::Rsg;
             let is_trained_rounded = self.quantization.quantize && !is_rounded_at_the_end;
-            self.training.stages = Stages::usual(self.sparse(), is_trained_rounded);
+            self.training.stages = Stages::usual(self.sparse(), is_trained_rounded, self.has_four_bits());
         }
         Ok(())
     }

@@ -15,7 +15,7 @@ pub use error::ConfigError;
 
 use super::Config;
 use super::average::Rule;
-use fastgrnn_core::cells::{Cell, Orthogonal, Scalars};
+use fastgrnn_core::cells::{Cell, Orthogonal, Scalars, WeightBits};
 use fastgrnn_core::metrics::Metric;
 use fastgrnn_core::net::{Embedding, Loss, Network, Readout};
 use fastgrnn_core::regularize::{Dropout, Regularization};
@@ -54,6 +54,8 @@ impl Config {
             form_w: self.network.form_w.with_rank(self.network.rank_w),
             form_u: self.network.form_u.with_rank(self.network.rank_u),
             orthogonal_u: self.orthogonal_u(),
+            bits_w: self.quantization.bits_w,
+            bits_u: self.quantization.bits_u,
             gate: self.network.gate,
             update: self.network.update,
             scalars: Scalars {
@@ -62,7 +64,6 @@ impl Config {
                 zeta: self.parameters.zeta.0,
                 nu: self.parameters.nu.0,
             },
-            ..Cell::new(self.network.cell, input, self.network.hidden)
         };
         let vocabulary = data.text.as_ref().map(|text| text.vocabulary.len());
         let input = match vocabulary {
@@ -92,7 +93,8 @@ impl Config {
             Labels::Next => vocabulary.unwrap_or(0),
             Labels::None => 0,
         };
-        Network { embedding, readout, ..Network::new(layers.collect(), outputs) }
+        let bits_head = self.quantization.bits_head;
+        Network { embedding, readout, bits_head, ..Network::new(layers.collect(), outputs) }
     }
 
     /// Steps of a text that a language model learns from at a time.
@@ -169,6 +171,12 @@ impl Config {
     /// Whether any matrix is to lose entries.
     fn sparse(&self) -> bool {
         [self.sparsity.keep_w, self.sparsity.keep_u, self.sparsity.keep_head].iter().any(|&kept| kept < 1.0)
+    }
+
+    /// Whether the entries of any matrix have 4 bits.
+    pub(crate) fn has_four_bits(&self) -> bool {
+        let bits = &self.quantization;
+        [bits.bits_w, bits.bits_u, bits.bits_head].contains(&WeightBits::Four)
     }
 
     /// The augmentation of this data's training sequences.
