@@ -4,9 +4,9 @@ use super::SearchError;
 use super::datasets::Datasets;
 use super::schedule::Halving;
 use super::sizing::{Budget, Family};
-use super::space::{Proportion, Space, put};
+use super::space::{BITS, Proportion, Space, put};
 use crate::train::{AugmentSetting, Config, Recipe};
-use fastgrnn_core::cells::CellKind;
+use fastgrnn_core::cells::{CellKind, WeightBits};
 use fastgrnn_data::data::Dataset;
 use fastgrnn_model::device::CodeForm;
 use fastgrnn_model::settings::Refit;
@@ -116,13 +116,16 @@ impl Maker<'_> {
             table.insert("augment".into(), Value::Table(augment));
         }
         for (name, value) in choices {
-            if !Proportion::ALL.iter().any(|proportion| proportion.name() == name) {
+            if name != BITS && !Proportion::ALL.iter().any(|proportion| proportion.name() == name) {
                 put(&mut table, name, value.clone());
             }
         }
         let text = toml::to_string(&table).map_err(|error| error.to_string())?;
         let over = Recipe::from_toml_str(&text, "the choices").map_err(|error| error.to_string())?;
         let mut recipe = self.quantized(self.base.clone().overlay(over));
+        if let Some(bits) = choices.get(BITS) {
+            store_in(&mut recipe, bits);
+        }
         if let Some(augment) = &mut recipe.preparation.augment {
             let is_chosen = |name: &str| choices.contains_key(name);
             // A width without a mask, and a mask without a width, are errors: the width that was chosen decides.
@@ -207,6 +210,18 @@ fn refit(recipe: &Recipe, config: &Config, data: &Dataset) -> Option<Refit> {
 fn fit(recipe: &Recipe, family: Family, data: &Dataset, budget: &Budget) -> Result<Option<Recipe>, String> {
     let most = family.most_units(recipe, data, budget).map_err(|error| error.to_string())?;
     Ok(most.map(|hidden| family.sized(recipe, data, hidden)))
+}
+
+/// Gives all matrices entries of so many bits. Those of 4 bits are not pruned.
+fn store_in(recipe: &mut Recipe, bits: &Value) {
+    let is_four = *bits == Value::Integer(4);
+    let bits = if is_four { WeightBits::Four } else { WeightBits::Eight };
+    let quantization = &mut recipe.quantization;
+    (quantization.bits_w, quantization.bits_u, quantization.bits_head) = (Some(bits), Some(bits), Some(bits));
+    if is_four {
+        let sparsity = &mut recipe.sparsity;
+        (sparsity.keep_w, sparsity.keep_u, sparsity.keep_head) = (None, None, None);
+    }
 }
 
 /// The recipe with its epochs, if they are chosen in proportion.

@@ -1,7 +1,7 @@
 //! The size of a network that just fits a budget.
 
 use crate::train::{Config, ConfigError, Rank, Recipe, RecurrentForm};
-use fastgrnn_core::cells::{Cell, CellKind};
+use fastgrnn_core::cells::{Cell, CellKind, WeightBits};
 use fastgrnn_data::data::Dataset;
 use fastgrnn_model::device::{Limits, LimitsRecipe};
 use fastgrnn_model::quantize::check_form;
@@ -140,14 +140,20 @@ impl Recipe {
         }
     }
 
-    /// Removes stages that were written for sparse matrices from a recipe with dense ones, and the other way round.
+    /// Removes stages that were written for sparse matrices from a recipe with dense ones, and the other way round, and
+    /// so for integers and for entries of 4 bits.
     pub(crate) fn forget_other_stages(&mut self, meant_for: &Recipe) {
         let is_sparse = |recipe: &Recipe| {
             let sparsity = &recipe.sparsity;
             [sparsity.keep_w, sparsity.keep_u, sparsity.keep_head].iter().flatten().any(|&kept| kept < 1.0)
         };
         let is_quantized = |recipe: &Recipe| recipe.quantization.quantize == Some(true);
-        if is_sparse(self) != is_sparse(meant_for) || is_quantized(self) != is_quantized(meant_for) {
+        let has_four_bits = |recipe: &Recipe| {
+            let bits = &recipe.quantization;
+            [bits.bits_w, bits.bits_u, bits.bits_head].contains(&Some(WeightBits::Four))
+        };
+        let differs = |property: &dyn Fn(&Recipe) -> bool| property(self) != property(meant_for);
+        if differs(&is_sparse) || differs(&is_quantized) || differs(&has_four_bits) {
             self.training.stages = None;
         }
     }

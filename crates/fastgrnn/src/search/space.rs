@@ -13,6 +13,8 @@ use toml::{Table, Value};
 
 /// The table of a recipe whose entries a search may change one by one.
 const AUGMENT: &str = "augment";
+/// The name that stands for the bits of all matrices.
+pub(super) const BITS: &str = "bits";
 /// Digits that a number from a range keeps.
 const DIGITS: usize = 3;
 
@@ -242,6 +244,12 @@ impl Space {
         if self.has(Proportion::Budget.name()) && budget.bytes.is_none() {
             return Err(without(Proportion::Budget, "a budget of bytes"));
         }
+        if self.has(BITS) && budget.is_empty() && recipe.quantization.quantize != Some(true) {
+            let what = "a budget or `quantize`: float models have weights of 32 bits";
+            return Err(SearchError::Nothing(vec![format!(
+                "`{BITS}` of [search] has no effect without {what}"
+            )]));
+        }
         let has_units = !budget.is_empty() || recipe.network.hidden.is_some() || self.has("hidden");
         let ranks = [Proportion::RankW, Proportion::RankU];
         match ranks.into_iter().find(|rank| self.has(rank.name()) && !has_units) {
@@ -338,6 +346,7 @@ fn dimension(name: String, declared: &Value) -> Result<Dimension, String> {
     let values = match declared {
         Value::Array(list) if list.is_empty() => return Err(format!("`{name}` has no values")),
         Value::Array(list) => Values::List(list.clone()),
+        Value::Table(_) if name == BITS => return Err(format!("`{name}`: use a list, [8, 4]")),
         Value::Table(table) => Values::Range(range(&name, table)?),
         other => {
             return Err(format!(
@@ -383,6 +392,12 @@ fn check(name: &str, value: &Value) -> Result<(), String> {
             false => Err(format!("`{name} = {value}`: it must be above 0 and at most {most}")),
         };
     }
+    if name == BITS {
+        return match value {
+            Value::Integer(8 | 4) => Ok(()),
+            _ => Err(format!("`{name} = {value}`: it must be 8 or 4")),
+        };
+    }
     let key = name.split('.').next().unwrap_or_default();
     let mut table = Table::new();
     put(&mut table, name, value.clone());
@@ -414,11 +429,14 @@ fn can_change(key: &str) -> bool {
         TrainingRecipe::keys(),
     ];
     let is_of_training = groups.iter().flatten().any(|known| known.name() == key);
-    (is_of_training && !FIXED.contains(&key)) || READING.contains(&key)
+    (is_of_training && !FIXED.contains(&key)) || READING.contains(&key) || STORING.contains(&key)
 }
 
 /// Keys of how data is read that a search may change.
 const READING: [&str; 2] = ["timesteps", "features"];
+
+/// Keys about integers that a search may change.
+const STORING: [&str; 4] = ["bits-w", "bits-u", "bits-head", "bits-bias"];
 
 /// Keys of the training that the search itself decides, or that decide how networks are compared.
 const FIXED: [&str; 12] = [
@@ -462,11 +480,11 @@ mod tests {
     #[test]
     fn lists_ranges_and_augmentations_are_read_and_written_alike() {
         let text = "hidden = 8\n[search]\nlr = { from = 0.001, to = 0.1, scale = \"log\" }\n\
-                    hidden = { from = 4, to = 64 }\ncell = [\"gru\", \"lstm\"]\nrank-share-u = [1.0, 0.5]\n\
+                    hidden = { from = 4, to = 64 }\nbits = [8, 4]\ncell = [\"gru\", \"lstm\"]\nrank-share-u = [1.0, 0.5]\n\
                     [search.augment]\nnoise = [0.0, 0.1]\n";
         let space = space(text).unwrap();
         let names: Vec<&str> = space.dimensions().iter().map(|d| d.name.as_str()).collect();
-        assert_eq!(names, ["augment.noise", "cell", "hidden", "lr", "rank-share-u"]);
+        assert_eq!(names, ["augment.noise", "bits", "cell", "hidden", "lr", "rank-share-u"]);
         assert_eq!(Space::from_table(&space.to_table()).unwrap(), space);
         assert_eq!(Recipe::from_toml_str(text, "r.toml").unwrap().network.hidden, Some(8));
     }
@@ -512,6 +530,8 @@ mod tests {
             ("max-ram = [100, 200]", "cannot be searched"),
             ("rank-share-w = [1.5]", "at most 1"),
             ("epochs-times = [0]", "at most 100"),
+            ("bits = [8, 5]", "must be 8 or 4"),
+            ("bits = { from = 4, to = 8 }", "a list"),
             ("augment = { nois = [1.0] }", "nois"),
             ("cell = [\"grru\"]", "fastgrnn"),
         ] {
