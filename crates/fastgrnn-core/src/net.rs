@@ -343,9 +343,14 @@ impl Layout {
         }
     }
 
-    /// Number of parameters.
+    /// Numbers in the flat buffer.
     pub fn len(&self) -> usize {
         self.views.last().map_or(0, |v| v.offset + v.len())
+    }
+
+    /// Number of parameters without the steps of matrices, which say how entries are stored.
+    pub fn count(&self) -> usize {
+        self.views.iter().filter(|view| view.role != Role::Step).map(View::len).sum()
     }
 
     /// Whether there are no parameters.

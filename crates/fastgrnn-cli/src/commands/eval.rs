@@ -55,7 +55,7 @@ pub fn run(args: EvalArgs, console: Console) -> anyhow::Result<()> {
         dataset: &args.source.dataset,
         split: split.name(),
         cell: model.float().network.layers[0].kind.name(),
-        params: model.float().params.len(),
+        params: model.float().parameter_count(),
         engine: model.engine(),
         saturations: saturations.as_ref().map(Saturated::of),
     };

@@ -19,7 +19,7 @@ pub fn run(args: &InfoArgs, console: Console) -> anyhow::Result<()> {
         "engine": any.engine(),
         "cell": cell.kind.name(),
         "equation": cell.kind.declaration().equation,
-        "params": model.params.len(),
+        "params": model.parameter_count(),
         "nnz": any.nonzero(),
         "bytes": any.sizes(),
         "ram_bytes": any.ram_bytes(),
@@ -146,7 +146,7 @@ fn decision(model: &Model) -> String {
 
 /// Parameters and bytes, also as the paper would count them.
 fn size(any: &AnyModel) -> String {
-    let (params, sizes) = (count(any.float().params.len() as u64), any.sizes());
+    let (params, sizes) = (count(any.float().parameter_count() as u64), any.sizes());
     let form = match any {
         AnyModel::Float(_) => "as f32",
         AnyModel::Integer(_) => "as device image",

@@ -45,7 +45,7 @@ pub fn run(args: NewArgs, console: Console) -> anyhow::Result<()> {
     let answer = NewOutput {
         model: std::path::absolute(&args.output)?,
         cell: spec.cell.kind.name(),
-        params: model.model.params.len(),
+        params: model.model.parameter_count(),
         nnz: model.nonzero(),
         bytes: model.sizes(),
         ram_bytes: model.ram_bytes(),

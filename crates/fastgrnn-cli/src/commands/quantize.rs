@@ -95,7 +95,7 @@ pub fn run(args: QuantizeArgs, console: Console) -> anyhow::Result<()> {
         model: std::path::absolute(&args.output)?,
         image: args.image.map(std::path::absolute).transpose()?,
         cell: float.network.layers[0].kind.name(),
-        params: float.params.len(),
+        params: float.parameter_count(),
         nnz: integer.nonzero(),
         bytes: integer.sizes(),
         ram_bytes: integer.ram_bytes(),

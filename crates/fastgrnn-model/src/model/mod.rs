@@ -136,9 +136,14 @@ impl Model {
         }
     }
 
-    /// Bytes of the parameters as stored.
+    /// The number of parameters, without the steps of matrices of 4 bits.
+    pub fn parameter_count(&self) -> usize {
+        self.network.layout().count()
+    }
+
+    /// Bytes of the parameters as f32.
     pub fn parameter_bytes(&self) -> usize {
-        4 * self.params.len()
+        4 * self.parameter_count()
     }
 
     /// The vectors of the tokens, one after the other, where the model reads texts.

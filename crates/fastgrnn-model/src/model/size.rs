@@ -67,7 +67,7 @@ impl Model {
             total: self.parameter_bytes(),
             weights: of(|v| v.role == Role::Weight && !is_head(v)),
             biases: of(|v| matches!(v.role, Role::Bias | Role::Raw) && !is_head(v)),
-            head: of(is_head),
+            head: of(|v| v.role != Role::Step && is_head(v)),
             embedding: of(|v| v.role == Role::Embedding),
             bytes_as_in_paper: bytes_as_in_paper(&self.network, &self.params),
             front_end: self.front_end_bytes(),
@@ -89,7 +89,7 @@ impl Model {
             let bitmap = 4 * nonzero + view.len().div_ceil(8);
             if view.role == Role::Weight { bitmap.min(4 * view.len()) } else { 4 * view.len() }
         };
-        layout.views().iter().map(of).sum()
+        layout.views().iter().filter(|view| view.role != Role::Step).map(of).sum()
     }
 
     /// RAM of the float runtime: states, sums, one normalised input and the scores.
@@ -132,7 +132,8 @@ pub(crate) fn kept_bytes(entries: usize, kept: usize, width: usize) -> usize {
 /// most half of a matrix is kept. Of a network that reads texts it counts the cells alone.
 pub fn bytes_as_in_paper(network: &Network, params: &[f32]) -> usize {
     let views = network.layout();
-    let is_counted = |view: &&View| network.embedding.is_none() || view.name.starts_with("layer");
+    let is_of_cells = |view: &View| network.embedding.is_none() || view.name.starts_with("layer");
+    let is_counted = |view: &&View| view.role != Role::Step && is_of_cells(view);
     let of = |view: &View| {
         let values = &params[view.range()];
         let sparse = view.role == Role::Weight && !view.name.starts_with("head");

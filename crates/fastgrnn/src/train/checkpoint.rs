@@ -5,14 +5,13 @@
 
 use super::TrainError;
 use super::average::Average;
-use super::constraint::Constraint;
+use super::constraint::{Constraint, WeightGrid};
 use super::epoch::{EpochReport, FoldEpoch, Pass};
 use super::optim::Optim;
 use super::plateau::Plateaus;
 use fastgrnn_core::files::write_atomic;
 use fastgrnn_core::metrics::{Metric, Scores};
 use fastgrnn_model::model::{bytes, check_digest, floats, with_digest};
-use fastgrnn_model::quantize::Grid;
 use safetensors::tensor::{Dtype, TensorView};
 use safetensors::{SafeTensors, serialize};
 use serde::{Deserialize, Serialize};
@@ -71,7 +70,7 @@ pub(super) struct TrainingProgress {
     /// The plateaus of validation in the pass that chooses the epoch.
     pub plateaus: Plateaus,
     /// Grids of the chosen parameters, where they have some.
-    pub chosen_grids: Vec<Grid>,
+    pub chosen_grids: Vec<WeightGrid>,
     /// The fold that is being trained, from 0, and every epoch of every fold so far.
     pub fold: usize,
     pub fold_epochs: Vec<FoldEpoch>,
@@ -279,6 +278,7 @@ mod tests {
     use super::*;
     use crate::train::Optimizer;
     use crate::train::average::Rule;
+    use fastgrnn_model::quantize::Grid;
     use fastgrnn_model::settings::ClassWeight;
 
     fn state() -> State {
@@ -294,8 +294,9 @@ mod tests {
         state.best_params = vec![f32::MIN_POSITIVE; 4];
         state.progress.constraint.mask = vec![1, 0, 1, 1];
         state.progress.constraint.held = vec![0.0, -1.5, 0.0, 0.0];
-        state.progress.constraint.grids = vec![Grid { exponent: 6 }, Grid { exponent: -2 }];
-        state.progress.chosen_grids = vec![Grid { exponent: 9 }];
+        let fixed = |exponent| WeightGrid::Fixed(Grid { exponent });
+        state.progress.constraint.grids = vec![fixed(6), WeightGrid::Learnt, fixed(-2)];
+        state.progress.chosen_grids = vec![fixed(9)];
         state.progress.average = Average::new(Rule::Moving { decay: 0.9 }, &[0.1, 0.2, 0.3, 0.4]);
         state.progress.average.follow(&[1.0; 4], 0);
         state.progress.plateaus.observe(1, 0.1 + 0.2, 1);

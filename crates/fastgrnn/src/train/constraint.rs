@@ -9,11 +9,12 @@
 //! The paper gives a pruned entry the step of one batch instead.
 
 use super::Config;
+use super::learnt_steps;
 use super::optim::Optim;
 use super::timeline::{Projection, StepPlan, Timeline};
 use fastgrnn_core::cells::Role;
 use fastgrnn_core::net::{Layout, View};
-use fastgrnn_model::quantize::Grid;
+use fastgrnn_model::quantize::{Grid, StepGrid};
 use fastgrnn_model::settings::StageKind;
 use serde::{Deserialize, Serialize};
 
@@ -34,7 +35,17 @@ pub(super) struct Constraint {
     #[serde(skip)]
     pub held: Vec<f32>,
     /// The grid of each weight view, in order; empty while there are none.
-    pub grids: Vec<Grid>,
+    pub grids: Vec<WeightGrid>,
+}
+
+/// The grid of a weight view. In files it is its exponent, or `null` for one that is learnt.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub(super) enum WeightGrid {
+    /// That of bytes, chosen once.
+    Fixed(Grid),
+    /// That of 4 bits, whose step is a parameter.
+    Learnt,
 }
 
 impl StageSchedule {
@@ -95,8 +106,15 @@ impl StageSchedule {
 }
 
 impl Constraint {
-    /// Applies the constraints of the stage that a batch belongs to, before its gradient.
-    pub(super) fn begin_stage(&mut self, kind: StageKind, layout: &Layout, params: &[f32]) {
+    /// Applies the constraints of the stage that a batch belongs to, before its gradient. `average` is that of the
+    /// parameters; empty where there is none.
+    pub(super) fn begin_stage(
+        &mut self,
+        kind: StageKind,
+        layout: &Layout,
+        params: &mut [f32],
+        average: &mut [f32],
+    ) {
         if kind.projects() {
             self.held.resize(self.mask.len(), 0.0);
         } else {
@@ -104,14 +122,27 @@ impl Constraint {
         }
         match kind {
             StageKind::Dense => self.mask.clear(),
-            StageKind::Quantized if self.grids.is_empty() => self.set_grids(layout, params),
+            StageKind::Quantized if self.grids.is_empty() => self.set_grids(layout, params, average),
             _ => {}
         }
     }
 
-    /// Chooses the grids of the weights as they are.
-    pub(super) fn set_grids(&mut self, layout: &Layout, params: &[f32]) {
+    /// Chooses the grids of the weights as they are. Steps that are learnt get their first values, those of the average
+    /// from its own weights.
+    pub(super) fn set_grids(&mut self, layout: &Layout, params: &mut [f32], average: &mut [f32]) {
+        layout.start_steps(params);
+        if !average.is_empty() {
+            layout.start_steps(average);
+        }
         self.grids = grids(layout, params);
+    }
+
+    /// Turns the gradient by the parameters that the network sees into that by the parameters, where steps are learnt.
+    pub(super) fn pull_back(&self, layout: &Layout, params: &[f32], gradient: &mut [f32]) {
+        match self.grids.is_empty() {
+            true => learnt_steps::clear(layout, gradient),
+            false => learnt_steps::pull_back(layout, params, gradient),
+        }
     }
 
     /// Moves the gradient of entries outside the support to `outside`.
@@ -131,10 +162,12 @@ impl Constraint {
         self.held.iter_mut().zip(outside).for_each(|(held, g)| *held += factor * g);
     }
 
-    /// Keeps weights within the reach of their grids.
+    /// Keeps weights within the reach of their grids. A step that is learnt moves to weights out of its reach.
     pub(super) fn clamp(&self, layout: &Layout, params: &mut [f32]) {
         for (view, grid) in weights(layout).zip(&self.grids) {
-            params[view.range()].iter_mut().for_each(|w| *w = w.clamp(-grid.limit(), grid.limit()));
+            if let WeightGrid::Fixed(grid) = grid {
+                params[view.range()].iter_mut().for_each(|w| *w = w.clamp(-grid.limit(), grid.limit()));
+            }
         }
     }
 
@@ -161,21 +194,44 @@ pub(super) fn weights(layout: &Layout) -> impl Iterator<Item = &View> {
 }
 
 /// The grid of each weight view.
-fn grids(layout: &Layout, params: &[f32]) -> Vec<Grid> {
-    weights(layout).map(|view| Grid::of(&params[view.range()])).collect()
+fn grids(layout: &Layout, params: &[f32]) -> Vec<WeightGrid> {
+    let grid = |view: &View| match layout.stepped().any(|(matrix, _)| matrix == view) {
+        true => WeightGrid::Learnt,
+        false => WeightGrid::Fixed(Grid::of(&params[view.range()])),
+    };
+    weights(layout).map(grid).collect()
 }
 
-/// Moves every weight to the nearest value of its grid, or of the best one where training had none.
-pub(super) fn round_to_grid(layout: &Layout, trained: &[Grid], params: &mut [f32]) {
+/// Moves every weight to the nearest value of its grid, or of the best one where training had none. Steps of matrices
+/// of 4 bits are what they are.
+pub(super) fn round_to_grid(layout: &Layout, trained: &[WeightGrid], params: &mut [f32]) {
     match trained {
         [] => round(layout, &grids(layout, params), params),
         trained => round(layout, trained, params),
     }
 }
 
-fn round(layout: &Layout, grids: &[Grid], params: &mut [f32]) {
+fn round(layout: &Layout, grids: &[WeightGrid], params: &mut [f32]) {
     for (view, grid) in weights(layout).zip(grids) {
-        params[view.range()].iter_mut().for_each(|w| *w = grid.nearest(*w));
+        if let WeightGrid::Fixed(grid) = grid {
+            params[view.range()].iter_mut().for_each(|w| *w = grid.nearest(*w));
+        }
+    }
+    round_to_steps(layout, params);
+}
+
+/// Moves every weight of 4 bits to the nearest value that its step gives.
+pub(super) fn round_to_steps(layout: &Layout, params: &mut [f32]) {
+    for (matrix, step) in layout.stepped() {
+        let grid = StepGrid::of_log_step(params[step.offset]);
+        params[matrix.range()].iter_mut().for_each(|w| *w = grid.nearest(*w));
+    }
+}
+
+/// Gives every matrix of 4 bits the step with a small error for its values, where training had none.
+pub(super) fn fit_steps(layout: &Layout, params: &mut [f32]) {
+    for (matrix, step) in layout.stepped() {
+        params[step.offset] = StepGrid::of(&params[matrix.range()]).step.ln();
     }
 }
 
@@ -203,7 +259,7 @@ fn largest(values: &[f32], keep: usize, mask: &mut [u8]) {
 mod tests {
     use super::*;
     use crate::train::{Choice, Optimizer, Stages};
-    use fastgrnn_core::cells::{Cell, CellKind};
+    use fastgrnn_core::cells::{Cell, CellKind, WeightBits};
     use fastgrnn_core::net::Network;
     use fastgrnn_core::rng::Rng;
 
@@ -260,7 +316,7 @@ mod tests {
         let (mut constraint, mut rounded, mut outside) = (Constraint::default(), Vec::new(), Vec::new());
         for step in 0..total {
             let now = schedule.at(step);
-            constraint.begin_stage(now.kind, &layout, &params);
+            constraint.begin_stage(now.kind, &layout, &mut params, &mut []);
             let seen = constraint.effective_params(&layout, &params, &mut rounded);
             assert_eq!(seen.len(), params.len());
             let mut gradient: Vec<f32> = (0..layout.len()).map(|_| rng.normal() as f32).collect();
@@ -319,7 +375,7 @@ mod tests {
             let (mut constraint, mut outside) = (Constraint::default(), Vec::new());
             for step in 0..11 {
                 let now = schedule.at(step);
-                constraint.begin_stage(now.kind, &layout, &params);
+                constraint.begin_stage(now.kind, &layout, &mut params, &mut []);
                 let sign = if step % 2 == 0 { 1.0 } else { -1.0 };
                 let mut gradient = vec![0.01 * sign; layout.len()];
                 (gradient[steady], gradient[noisy]) = (-5.0, 5.0 * sign);
@@ -357,7 +413,7 @@ mod tests {
     fn weights_are_seen_on_grids_that_stay_and_stay_within_their_reach() {
         let layout = layout();
         let schedule = schedule("dense:1/2,quantized:1/2", 20, |_| 1.0);
-        let mut fixed: Option<Vec<Grid>> = None;
+        let mut fixed: Option<Vec<WeightGrid>> = None;
         drive(&schedule, 20, Optimizer::Adam, |step, _, constraint, params, _| {
             assert_eq!(schedule.is_settled(step + 1), step >= 10);
             if step < 10 {
@@ -367,6 +423,7 @@ mod tests {
             let mut rounded = Vec::new();
             let seen = constraint.effective_params(&layout, params, &mut rounded);
             for (view, grid) in weights(&layout).zip(&constraint.grids) {
+                let WeightGrid::Fixed(grid) = grid else { panic!("{} has 8 bits", view.name) };
                 for i in view.range() {
                     assert!(params[i].abs() <= grid.limit());
                     assert_eq!(seen[i], grid.nearest(params[i]));
@@ -379,12 +436,68 @@ mod tests {
 
     #[test]
     fn rounded_parameters_find_their_grids_again() {
-        let layout = layout();
-        let mut rng = Rng::keyed(5, &[]);
+        for layout in [layout(), four_bits()] {
+            let mut rng = Rng::keyed(5, &[]);
+            let mut params: Vec<f32> = (0..layout.len()).map(|_| rng.normal() as f32).collect();
+            fit_steps(&layout, &mut params);
+            round_to_grid(&layout, &[], &mut params);
+            let mut again = params.clone();
+            round_to_grid(&layout, &[], &mut again);
+            assert_eq!(again, params);
+        }
+    }
+
+    /// A network of which W and the head have 4 bits.
+    fn four_bits() -> Layout {
+        let cell = Cell::new(CellKind::FastGrnn, 5, 7).with_ranks(Some(3), None);
+        let cell = cell.with_bits(WeightBits::Four, WeightBits::Eight);
+        Network { bits_head: WeightBits::Four, ..Network::new(vec![cell], 3) }.layout()
+    }
+
+    #[test]
+    fn steps_begin_with_their_stage_and_are_learnt_from_then_on() {
+        let layout = four_bits();
+        let steps: Vec<(View, usize)> = layout.stepped().map(|(m, step)| (m.clone(), step.offset)).collect();
+        assert_eq!(steps.len(), 3);
+        let mut rng = Rng::keyed(6, &[]);
         let mut params: Vec<f32> = (0..layout.len()).map(|_| rng.normal() as f32).collect();
-        round_to_grid(&layout, &[], &mut params);
-        let mut again = params.clone();
-        round_to_grid(&layout, &[], &mut again);
-        assert_eq!(again, params);
+        let mut average: Vec<f32> = params.iter().map(|p| 0.5 * p).collect();
+        let mut constraint = Constraint::default();
+        constraint.begin_stage(StageKind::Dense, &layout, &mut params, &mut average);
+        let mut gradient = vec![1.0; layout.len()];
+        constraint.pull_back(&layout, &params, &mut gradient);
+        assert!(steps.iter().all(|(_, at)| gradient[*at] == 0.0), "nothing is rounded yet");
+        assert_eq!(gradient.iter().filter(|g| **g == 1.0).count(), layout.count());
+
+        constraint.begin_stage(StageKind::Quantized, &layout, &mut params, &mut average);
+        for (matrix, at) in &steps {
+            assert_eq!(params[*at], WeightBits::first_log_step(&params[matrix.range()]), "{}", matrix.name);
+            assert!((params[*at] - average[*at] - 2f32.ln()).abs() < 1e-5, "the average has its own");
+        }
+        let learnt: Vec<bool> = constraint.grids.iter().map(|grid| *grid == WeightGrid::Learnt).collect();
+        assert_eq!(learnt, [true, true, false, true]);
+
+        // As from a checkpoint, after steps of the optimiser.
+        let text = serde_json::to_string(&constraint).unwrap();
+        let mut constraint: Constraint = serde_json::from_str(&text).unwrap();
+        steps.iter().for_each(|(_, at)| params[*at] -= 1.5);
+        let before = params.clone();
+        constraint.begin_stage(StageKind::Quantized, &layout, &mut params, &mut average);
+        assert_eq!(params, before, "the stage has begun already");
+        let mut rounded = Vec::new();
+        let seen = constraint.effective_params(&layout, &params, &mut rounded).to_vec();
+        let mut gradient = vec![1.0; layout.len()];
+        constraint.pull_back(&layout, &params, &mut gradient);
+        constraint.clamp(&layout, &mut params);
+        for (matrix, at) in &steps {
+            let grid = StepGrid::of_log_step(before[*at]);
+            assert_ne!(gradient[*at], 0.0);
+            for i in matrix.range() {
+                assert_eq!(seen[i], grid.nearest(before[i]));
+                assert_eq!(gradient[i], if grid.reaches(before[i]) { 1.0 } else { 0.0 });
+                assert_eq!(params[i], before[i], "weights stay where they are");
+            }
+            assert!(matrix.range().any(|i| !grid.reaches(before[i])), "{}: all are in reach", matrix.name);
+        }
     }
 }

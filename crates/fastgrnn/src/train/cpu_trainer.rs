@@ -116,7 +116,7 @@ impl CpuTrainer {
         let plateaus = run.state.plateaus();
         let State { params, optim, progress, carried, .. } = &mut run.state;
         let (plan, constraint) = (pass.stages.at(optim.steps), &mut progress.constraint);
-        constraint.begin_stage(plan.kind, &run.layout, params);
+        constraint.begin_stage(plan.kind, &run.layout, params, &mut progress.average.values);
         let mut seen = constraint.effective_params(&run.layout, params, &mut self.rounded);
         let weight_drop = training.weight_drop.unwrap_or(0.0);
         if weight_drop > 0.0 {
@@ -135,6 +135,7 @@ impl CpuTrainer {
         if weight_drop > 0.0 {
             self.weight_drop.pull_back(&mut self.gradient.values);
         }
+        constraint.pull_back(&run.layout, params, &mut self.gradient.values);
         constraint.mask_gradient(&mut self.gradient.values, &mut self.outside);
         let norm = clip_norm(&mut self.gradient.values, training.clip);
         if !norm.is_finite() {

@@ -9,7 +9,7 @@
 //! delivered network by the scale of the margins (see `margin_scale`).
 
 use super::TrainError;
-use super::constraint::{round_to_grid, weights};
+use super::constraint::{WeightGrid, fit_steps, round_to_grid, round_to_steps, weights};
 use super::folder::{FLOAT_MODEL_FILE, MODEL_FILE};
 use super::job::Job;
 use super::margin_scale::MarginScale;
@@ -29,21 +29,27 @@ use std::path::{Path, PathBuf};
 pub(super) struct Trained {
     pub model: Model,
     /// Empty where training went through none.
-    pub grids: Vec<Grid>,
+    pub grids: Vec<WeightGrid>,
     pub indices: Vec<u32>,
 }
 
 impl Trained {
-    /// The model with its orthogonal matrices made into full ones, which have a grid like any other.
-    pub fn new(model: Model, grids: Vec<Grid>, indices: Vec<u32>) -> Self {
-        let (network, params) = materialised(&model.network, &model.params);
+    /// The model with its orthogonal matrices made into full ones, which have a grid like any other. Matrices of 4 bits
+    /// that were trained on their grids stand on them; others get steps that fit.
+    pub fn new(model: Model, grids: Vec<WeightGrid>, indices: Vec<u32>) -> Self {
+        let (network, mut params) = materialised(&model.network, &model.params);
         let (before, after) = (model.network.layout(), network.layout());
         let mut known = weights(&before).zip(&grids);
         let grid = |view: &View| match before.view(&view.name) {
             Some(_) => known.next().map(|(_, grid)| *grid),
-            None => Some(Grid::of(&params[view.range()])),
+            None => Some(WeightGrid::Fixed(Grid::of(&params[view.range()]))),
         };
-        let grids = if grids.is_empty() { Vec::new() } else { weights(&after).filter_map(grid).collect() };
+        let grids: Vec<WeightGrid> =
+            if grids.is_empty() { Vec::new() } else { weights(&after).filter_map(grid).collect() };
+        match grids.is_empty() {
+            true => fit_steps(&after, &mut params),
+            false => round_to_steps(&after, &mut params),
+        }
         Self { model: Model { network, params, ..model }, grids, indices }
     }
 }

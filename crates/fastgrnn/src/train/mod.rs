@@ -37,6 +37,7 @@ mod fingerprint;
 mod first_biases;
 mod folder;
 mod job;
+mod learnt_steps;
 mod listing;
 mod margin_scale;
 mod observe;

@@ -424,7 +424,7 @@ fn summarize(
     let (val, val_sd) = val.map_or((None, None), |(mean, sd)| (Some(mean), sd));
     let (test, test_sd) = test.map_or((None, None), |(mean, sd)| (Some(mean), sd));
     let float = collect(|s| s.test_float.clone()).and_then(|all| Scores::mean_and_deviation(&all));
-    let params = config.network(data).layout().len();
+    let params = config.network(data).layout().count();
     let summary = Summary {
         run: out.to_owned(),
         model: model_file,

@@ -124,7 +124,7 @@ impl SeedRun {
             seed: self.seed,
             index,
             of: training.seeds,
-            params: self.layout.len(),
+            params: self.layout.count(),
             unit: if is_language { "token" } else { "sequence" },
             train: count(&data.train.x, &train),
             val: count(&data.train.x, &val),

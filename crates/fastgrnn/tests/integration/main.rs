@@ -5,6 +5,7 @@ mod model_file;
 mod run_report;
 mod stream;
 mod stream_eval;
+mod train_bits;
 mod train_config;
 mod train_cross_validation;
 mod train_folder;

@@ -2,6 +2,7 @@
 
 use crate::train::average::Rule;
 use crate::train::checkpoint::State;
+use crate::train::constraint::WeightGrid;
 use crate::train::job::Job;
 use crate::train::pass_run::PassRun;
 use crate::train::seed::SeedRun;
@@ -281,7 +282,10 @@ impl DeviceMemory {
     pub(super) fn upload_grids(&mut self, network: usize, run: &SeedRun) -> Result<(), CudaError> {
         let mut grids = run.state.progress.constraint.grids.iter();
         let of_view = |view: &View| match view.role {
-            Role::Weight | Role::Embedding => grids.next().map(|grid| ViewGrid::of_exponent(grid.exponent)),
+            Role::Weight | Role::Embedding => grids.next().map(|grid| match grid {
+                WeightGrid::Fixed(grid) => ViewGrid::of_exponent(grid.exponent),
+                WeightGrid::Learnt => ViewGrid::default(),
+            }),
             _ => None,
         };
         let views: Vec<ViewGrid> =

@@ -235,11 +235,24 @@ impl<'a> Wave<'a> {
     /// Chooses the grids of a network's weights as they are now.
     fn set_grids(&mut self, network: usize) -> Result<(), TrainError> {
         let Some(trainee) = &mut self.places[network] else { return Ok(()) };
-        let mut params = vec![0.0; trainee.run.state.params.len()];
+        let count = trainee.run.state.params.len();
+        let mut params = vec![0.0; count];
+        let mut average = vec![0.0; if self.memory.has_average { count } else { 0 }];
         let at = self.memory.trainer.cohort().plan().parameters(network).start;
-        self.memory.trainer.optimizer.parameters.read(at, &mut params)?;
+        let optimizer = &mut self.memory.trainer.optimizer;
+        optimizer.parameters.read(at, &mut params)?;
+        if self.memory.has_average {
+            optimizer.average.read(at, &mut average)?;
+        }
         let SeedRun { layout, state, .. } = &mut trainee.run;
-        state.progress.constraint.set_grids(layout, &params);
+        state.progress.constraint.set_grids(layout, &mut params, &mut average);
+        // Steps that are learnt have got their first values.
+        if layout.stepped().next().is_some() {
+            optimizer.parameters.write(at, &params)?;
+            if self.memory.has_average {
+                optimizer.average.write(at, &average)?;
+            }
+        }
         Ok(self.memory.upload_grids(network, &trainee.run)?)
     }
 
