@@ -73,7 +73,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }));
     }
     if !flags.is_empty() {
-        let cell = model.network.layers[0].kind.name();
+        let cell = model.network.main_cell().kind.name();
         println!(
             "{}",
             serde_json::json!({ "kind": "scales", "dataset": dataset, "cell": cell, "rows": rows })

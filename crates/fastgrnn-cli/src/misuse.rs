@@ -72,6 +72,7 @@ fn settings(error: &ConfigError) -> bool {
         // The data, not the settings, would have to be others.
         ConfigError::TooFew { .. }
         | ConfigError::EmptySequence { .. }
+        | ConfigError::ShortSequence { .. }
         | ConfigError::Labels { .. }
         | ConfigError::OneClass { .. }
         | ConfigError::TestMismatch { .. }

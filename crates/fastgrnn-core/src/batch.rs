@@ -14,6 +14,7 @@
 //! ```
 
 use crate::regularize::Regularization;
+use crate::window::Window;
 
 /// What the network should say about each readout row.
 ///
@@ -124,7 +125,11 @@ enum Inputs {
 #[derive(Clone, Debug)]
 pub struct Batch {
     inputs: Inputs,
+    window: Window,
+    /// Frames, or tokens, before each sequence, and all of them at the end.
     offsets: Vec<usize>,
+    /// Time steps before each sequence, and all of them at the end.
+    step_offsets: Vec<usize>,
     /// Targets of the rows; ignored by a forward pass.
     pub targets: Targets,
     /// Where targets lie between classes: the share of each class, `outputs` a row (of a single
@@ -155,6 +160,12 @@ impl Batch {
         Self::with_inputs(Inputs::Values { dim, x: Vec::new() })
     }
 
+    /// An empty batch of sequences whose frames have `dim` features, for a network that reads them through
+    /// a window.
+    pub fn with_window(dim: usize, window: Window) -> Self {
+        Self { window, ..Self::new(dim) }
+    }
+
     /// An empty batch of sequences of tokens.
     pub fn of_tokens() -> Self {
         Self::with_inputs(Inputs::Tokens(Vec::new()))
@@ -163,7 +174,9 @@ impl Batch {
     fn with_inputs(inputs: Inputs) -> Self {
         Self {
             inputs,
+            window: Window::FRAME,
             offsets: vec![0],
+            step_offsets: vec![0],
             targets: Targets::Class(Vec::new()),
             soft: Vec::new(),
             teacher: Teacher { rows: Vec::new(), weight: 0.0, temperature: 1.0 },
@@ -183,6 +196,7 @@ impl Batch {
             Inputs::Tokens(tokens) => tokens.clear(),
         }
         self.offsets.truncate(1);
+        self.step_offsets.truncate(1);
         self.weights.clear();
         self.last_only.clear();
         self.soft.clear();
@@ -206,7 +220,9 @@ impl Batch {
             (Inputs::Tokens(to), Inputs::Tokens(from)) => to.clone_from(from),
             (to, from) => *to = from.clone(),
         }
+        self.window = other.window;
         self.offsets.clone_from(&other.offsets);
+        self.step_offsets.clone_from(&other.step_offsets);
         self.weights.clone_from(&other.weights);
         self.earlier = other.earlier;
         self.last_only.clone_from(&other.last_only);
@@ -227,14 +243,22 @@ impl Batch {
         }
     }
 
-    /// Appends a sequence given as whole steps of `dim` features.
+    /// Appends a sequence given as whole frames of `dim` features. Without a window, a frame is a step.
     ///
     /// # Panics
     /// If this is a batch of tokens.
     pub fn push(&mut self, sequence: &[f32]) {
         let Inputs::Values { dim, x } = &mut self.inputs else { panic!("numbers in a batch of tokens") };
         x.extend_from_slice(sequence);
-        self.offsets.push(self.offsets[self.offsets.len() - 1] + sequence.len() / *dim);
+        let frames = sequence.len() / *dim;
+        self.add_frames(frames);
+    }
+
+    /// Notes that a sequence of so many frames, or tokens, has been appended.
+    fn add_frames(&mut self, frames: usize) {
+        self.offsets.push(self.offsets[self.offsets.len() - 1] + frames);
+        let steps = self.window.steps(frames);
+        self.step_offsets.push(self.step_offsets[self.step_offsets.len() - 1] + steps);
     }
 
     /// Appends a sequence of tokens.
@@ -244,18 +268,18 @@ impl Batch {
     pub fn push_tokens(&mut self, sequence: &[u32]) {
         let Inputs::Tokens(tokens) = &mut self.inputs else { panic!("tokens in a batch of numbers") };
         tokens.extend_from_slice(sequence);
-        self.offsets.push(self.offsets[self.offsets.len() - 1] + sequence.len());
+        self.add_frames(sequence.len());
     }
 
-    /// Appends a sequence of `steps` zero steps and returns it to be written.
+    /// Appends a sequence of `frames` zero frames and returns it to be written.
     ///
     /// # Panics
     /// If this is a batch of tokens.
-    pub fn push_zeros(&mut self, steps: usize) -> &mut [f32] {
+    pub fn push_zeros(&mut self, frames: usize) -> &mut [f32] {
+        self.add_frames(frames);
         let Inputs::Values { dim, x } = &mut self.inputs else { panic!("numbers in a batch of tokens") };
         let start = x.len();
-        x.resize(start + steps * *dim, 0.0);
-        self.offsets.push(self.offsets[self.offsets.len() - 1] + steps);
+        x.resize(start + frames * *dim, 0.0);
         &mut x[start..]
     }
 
@@ -277,7 +301,7 @@ impl Batch {
         self.len() == 0
     }
 
-    /// Features a step; 0 of tokens.
+    /// Features of a frame; 0 of tokens.
     pub fn dim(&self) -> usize {
         match self.inputs {
             Inputs::Values { dim, .. } => dim,
@@ -290,22 +314,32 @@ impl Batch {
         matches!(self.inputs, Inputs::Tokens(_))
     }
 
+    /// How many frames a step reads.
+    pub fn window(&self) -> Window {
+        self.window
+    }
+
     /// Time steps of sequence `i`.
     pub fn steps(&self, i: usize) -> usize {
-        self.offsets[i + 1] - self.offsets[i]
+        self.step_offsets[i + 1] - self.step_offsets[i]
     }
 
     /// Time steps before sequence `i`, over all sequences.
     pub fn first_step(&self, i: usize) -> usize {
-        self.offsets[i]
+        self.step_offsets[i]
     }
 
     /// Time steps of all sequences together.
     pub fn total_steps(&self) -> usize {
-        self.offsets[self.len()]
+        self.step_offsets[self.len()]
     }
 
-    /// The values of sequence `i`, step by step; empty of tokens.
+    /// Writes what step `t` of sequence `i` reads: the frames of the window, the oldest first.
+    pub fn read_step(&self, i: usize, t: usize, to: &mut [f32]) {
+        self.window.read(self.sequence(i), self.dim(), t, to);
+    }
+
+    /// The values of sequence `i`, frame by frame; empty of tokens.
     pub fn sequence(&self, i: usize) -> &[f32] {
         match &self.inputs {
             Inputs::Values { dim, x } => &x[self.offsets[i] * dim..self.offsets[i + 1] * dim],

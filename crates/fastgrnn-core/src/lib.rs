@@ -8,6 +8,7 @@
 //! | [`cells`] | the declaration of each cell: equations, parameters, starting values |
 //! | [`net`] | a network: stacked cells, a head, one flat parameter layout |
 //! | [`batch`] | sequences and targets of one training step |
+//! | [`window`] | how many frames of the input a step reads |
 //! | [`regularize`] | dropout and penalties of a training step |
 //! | [`rng`] | random numbers that depend on a key, not on the order of draws |
 //! | [`metrics`] | accuracy, F1, confusion, regression errors |
@@ -24,3 +25,4 @@ pub mod net;
 pub mod regularize;
 pub mod rng;
 pub mod settings;
+pub mod window;

@@ -20,6 +20,7 @@ use crate::cells::{
 };
 pub use crate::initial::InitialState;
 use crate::rng::{Rng, stream};
+use crate::window::{MAX_FRAMES, Window};
 use serde::{Deserialize, Serialize};
 
 /// Which states the head reads.
@@ -81,6 +82,9 @@ pub struct Network {
     /// The vectors of the tokens; `None` where sequences are numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub embedding: Option<Embedding>,
+    /// How many frames of numbers a step reads, and how many it moves on.
+    #[serde(default, skip_serializing_if = "Window::is_frame")]
+    pub window: Window,
     /// The cells, the one that reads the data first.
     pub layers: Vec<Cell>,
     /// Numbers the head computes: classes, or regression outputs.
@@ -265,6 +269,33 @@ pub enum NetworkError {
         /// Units of the last layer.
         hidden: usize,
     },
+    /// A window that leaves frames out, or is too long.
+    #[error(
+        "a window of {frames} frames at a stride of {stride}: the stride must be at least 1 and at most the \
+         frames, and the frames at most {MAX_FRAMES}"
+    )]
+    Window {
+        /// Frames that a step reads.
+        frames: usize,
+        /// Frames from one step to the next.
+        stride: usize,
+    },
+    /// A window over tokens.
+    #[error("a window of {frames} frames at a stride of {stride}: a network that reads tokens has none")]
+    WindowOfTokens {
+        /// Frames that a step reads.
+        frames: usize,
+        /// Frames from one step to the next.
+        stride: usize,
+    },
+    /// A first layer that does not read whole frames.
+    #[error("layer 0 reads {input} numbers, which is not a multiple of the {frames} frames of the window")]
+    WindowInput {
+        /// What it reads.
+        input: usize,
+        /// Frames of the window.
+        frames: usize,
+    },
     /// A table of nothing.
     #[error("the vocabulary is empty; an embedding needs at least one token")]
     NoToken,
@@ -362,7 +393,8 @@ impl Layout {
 impl Network {
     /// A network that reads out the last state.
     pub fn new(layers: Vec<Cell>, outputs: usize) -> Self {
-        Self { embedding: None, layers, outputs, readout: Readout::Last, bits_head: WeightBits::Eight }
+        let (window, readout, bits_head) = (Window::FRAME, Readout::Last, WeightBits::Eight);
+        Self { embedding: None, window, layers, outputs, readout, bits_head }
     }
 
     /// Whether the matrix of the head is the table of the embedding.
@@ -370,21 +402,37 @@ impl Network {
         self.embedding.is_some_and(|embedding| embedding.tied)
     }
 
-    /// Features a time step of the input: of tokens, the numbers of a vector.
+    /// Features of a frame of the data: of tokens, the numbers of a vector.
     pub fn input(&self) -> usize {
+        self.layers[0].input / self.window.frames
+    }
+
+    /// Numbers that the first layer reads in a time step: those of all frames of the window.
+    pub fn step_input(&self) -> usize {
         self.layers[0].input
+    }
+
+    /// The cell of the last layer, by which the network is called: an input layer may lie below it.
+    pub fn main_cell(&self) -> &Cell {
+        &self.layers[self.layers.len() - 1]
+    }
+
+    /// The first layer, if it has no state: a projection of what the window shows.
+    pub fn input_layer(&self) -> Option<&Cell> {
+        let is_projection = |cell: &&Cell| cell.kind == CellKind::Rnn && cell.form_u == MatrixForm::Absent;
+        self.layers.first().filter(is_projection).filter(|_| self.layers.len() > 1)
     }
 
     /// Units of the last layer.
     pub fn hidden(&self) -> usize {
-        self.layers[self.layers.len() - 1].hidden
+        self.main_cell().hidden
     }
 
     /// An empty batch of what the network reads: numbers or tokens.
     pub fn empty_batch(&self) -> Batch {
         match self.embedding {
             Some(_) => Batch::of_tokens(),
-            None => Batch::new(self.input()),
+            None => Batch::with_window(self.input(), self.window),
         }
     }
 
@@ -401,6 +449,7 @@ impl Network {
         for (layer, cell) in self.layers.iter().enumerate() {
             self.check_layer(layer, cell)?;
         }
+        self.check_window()?;
         if self.outputs == 0 {
             return Err(NetworkError::Zero { layer: self.layers.len() - 1, what: "the number of outputs" });
         }
@@ -416,6 +465,21 @@ impl Network {
                 Err(NetworkError::TiedShape { vocabulary, dim, outputs, hidden })
             }
             _ => Ok(()),
+        }
+    }
+
+    fn check_window(&self) -> Result<(), NetworkError> {
+        let Window { frames, stride } = self.window;
+        if !self.window.is_valid() {
+            return Err(NetworkError::Window { frames, stride });
+        }
+        if self.embedding.is_some() && !self.window.is_frame() {
+            return Err(NetworkError::WindowOfTokens { frames, stride });
+        }
+        let input = self.step_input();
+        match input.is_multiple_of(frames) {
+            true => Ok(()),
+            false => Err(NetworkError::WindowInput { input, frames }),
         }
     }
 

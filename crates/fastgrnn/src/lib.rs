@@ -52,7 +52,7 @@ pub mod search;
 pub mod stream;
 pub mod train;
 
-pub use fastgrnn_core::{batch, cells, files, format, metrics, net, regularize, rng};
+pub use fastgrnn_core::{batch, cells, files, format, metrics, net, regularize, rng, window};
 pub use fastgrnn_data::{audio, data, features, text};
 pub use fastgrnn_engine::{engine, reference};
 pub use fastgrnn_model::{compare, device, generate, quantize, random};

@@ -57,7 +57,7 @@ pub fn run(args: BoardArgs, console: Console) -> anyhow::Result<()> {
     let (split, part) = dataset::part(&model.model, data, args.source.split, console)?;
     model
         .model
-        .check_dim(&part.x)
+        .check_sequences(&part.x)
         .with_context(|| format!("the model does not fit '{}'", args.source.dataset))?;
     let windows = windows(&model, &part.x, args.samples.map_or(SAMPLES, |n| n as usize));
     let expected = outcomes(&model, &windows);

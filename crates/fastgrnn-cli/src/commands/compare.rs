@@ -96,7 +96,7 @@ fn side(path: &Path, model: &AnyModel, side: &Side) -> anyhow::Result<Model> {
     Ok(Model {
         model: std::path::absolute(path)?,
         engine: model.engine(),
-        cell: model.float().network.layers[0].kind.name(),
+        cell: model.float().network.main_cell().kind.name(),
         bytes: model.sizes().total,
         scores: side.scores.clone(),
         saturations: side.saturations.as_ref().map(Saturated::of),

@@ -54,7 +54,7 @@ pub fn run(args: EvalArgs, console: Console) -> anyhow::Result<()> {
         evaluation: &evaluation,
         dataset: &args.source.dataset,
         split: split.name(),
-        cell: model.float().network.layers[0].kind.name(),
+        cell: model.float().network.main_cell().kind.name(),
         params: model.float().parameter_count(),
         engine: model.engine(),
         saturations: saturations.as_ref().map(Saturated::of),

@@ -6,6 +6,7 @@ use crate::table::{facts, table};
 use crate::{board_table, detector, integer_tables, model};
 use fastgrnn::model::{AnyModel, Model};
 use fastgrnn::report::{TensorRow, board_rows, bytes, count, number, quantity, tensors};
+use fastgrnn::window::Window;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -13,7 +14,7 @@ use std::collections::BTreeMap;
 pub fn run(args: &InfoArgs, console: Console) -> anyhow::Result<()> {
     let any = model::load(&args.model)?;
     let (model, rows) = (any.float(), tensors(&any));
-    let cell = &model.network.layers[0];
+    let cell = model.network.main_cell();
     let mut answer = json!({
         "format": any.format(),
         "engine": any.engine(),
@@ -72,7 +73,7 @@ fn recipe(model: &Model) -> BTreeMap<String, Value> {
 
 fn about(any: &AnyModel) -> Vec<(&'static str, String)> {
     let model = any.float();
-    let first = &model.network.layers[0];
+    let first = model.network.main_cell();
     let declaration = first.kind.declaration();
     let mut nonlinearities = format!("update {}", first.update);
     if declaration.gated() {
@@ -99,8 +100,9 @@ fn about(any: &AnyModel) -> Vec<(&'static str, String)> {
             count(text.vocabulary.len() as u64),
             quantity(model.network.input() as u64, "number")
         ),
-        None => format!("{} a step{features}", quantity(model.network.input() as u64, "feature")),
+        None => format!("{} a frame{features}", quantity(model.network.input() as u64, "feature")),
     };
+    let projection = model.network.input_layer();
     let mut rows = vec![
         ("cell", format!("{}: {}", declaration.title, declaration.equation)),
         ("where", format!("{nonlinearities} (g is the gate's, f and u the update's nonlinearity)")),
@@ -108,7 +110,7 @@ fn about(any: &AnyModel) -> Vec<(&'static str, String)> {
             "layers",
             format!(
                 "{} of {} units, W {}, U {}",
-                model.network.layers.len(),
+                model.network.layers.len() - usize::from(projection.is_some()),
                 first.hidden,
                 first.form_w,
                 first.form_u
@@ -125,6 +127,16 @@ fn about(any: &AnyModel) -> Vec<(&'static str, String)> {
         ("on a device", format!("{} of RAM", bytes(any.ram_bytes() as u64))),
         ("a step", format!("{} multiplications with weights", count(any.macs_per_step() as u64))),
     ];
+    let Window { frames, stride } = model.network.window;
+    if let Some(cell) = projection {
+        let units = quantity(cell.hidden as u64, "unit");
+        let reads = quantity(frames as u64, "frame");
+        let text = format!("{units} with update {}, which read the last {reads}", cell.update);
+        rows.insert(2, ("input layer", text));
+    }
+    if stride > 1 {
+        rows.insert(2, ("steps", format!("one for every {stride} frames")));
+    }
     if let (Some(spec), Some(tables)) = (&model.audio, any.sizes().front_end) {
         rows.push(("front end", format!("{spec}; tables {}", bytes(tables as u64))));
     }

@@ -94,7 +94,7 @@ pub fn run(args: QuantizeArgs, console: Console) -> anyhow::Result<()> {
     let answer = QuantizeOutput {
         model: std::path::absolute(&args.output)?,
         image: args.image.map(std::path::absolute).transpose()?,
-        cell: float.network.layers[0].kind.name(),
+        cell: float.network.main_cell().kind.name(),
         params: float.parameter_count(),
         nnz: integer.nonzero(),
         bytes: integer.sizes(),

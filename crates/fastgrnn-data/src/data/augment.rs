@@ -95,6 +95,11 @@ impl Augment {
         Ok(())
     }
 
+    /// The least number of steps that a sequence of so many may be left with.
+    pub fn least_steps(&self, steps: usize) -> usize {
+        if self.crop > 0.0 && self.crop < 1.0 { kept_steps(steps, self.crop) } else { steps }
+    }
+
     /// Changes one sequence of `dim` features a step in raw units, before normalisation.
     ///
     /// A crop makes it shorter; nothing makes it longer.
@@ -217,7 +222,7 @@ fn shift_in_time(raw: &mut [f32], dim: usize, by: isize, fill: Option<f32>) {
 /// Keeps a random contiguous part of at least `fraction` of the steps.
 fn crop(raw: &mut Vec<f32>, dim: usize, fraction: f32, rng: &mut Rng) {
     let steps = raw.len() / dim;
-    let least = ((fraction * steps as f32).ceil() as usize).clamp(1, steps.max(1));
+    let least = kept_steps(steps, fraction);
     if least >= steps {
         return;
     }
@@ -225,6 +230,11 @@ fn crop(raw: &mut Vec<f32>, dim: usize, fraction: f32, rng: &mut Rng) {
     let start = rng.below(steps - kept + 1);
     raw.copy_within(start * dim..(start + kept) * dim, 0);
     raw.truncate(kept * dim);
+}
+
+/// The least number of steps that is at least `fraction` of them.
+fn kept_steps(steps: usize, fraction: f32) -> usize {
+    ((fraction * steps as f32).ceil() as usize).clamp(1, steps.max(1))
 }
 
 /// Moves a row-major image down by `down` and right by `right` pixels and fills the gap with 0.

@@ -1,5 +1,7 @@
 //! Why a batch is refused.
 
+use fastgrnn_core::window::Window;
+
 /// A batch the engine cannot take.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum EngineError {
@@ -27,8 +29,19 @@ pub enum EngineError {
         /// Tokens that have a vector.
         vocabulary: usize,
     },
+    /// Another window than the network's.
+    #[error(
+        "the batch has windows of {} frames at a stride of {}, but the network reads {} at a stride of {}",
+        found.frames, found.stride, expected.frames, expected.stride
+    )]
+    Window {
+        /// Window of the batch.
+        found: Window,
+        /// Window of the network.
+        expected: Window,
+    },
     /// A sequence without steps.
-    #[error("sequence {index} of the batch is empty")]
+    #[error("sequence {index} of the batch is empty, or shorter than the stride of the network's window")]
     Empty {
         /// Its index in the batch.
         index: usize,

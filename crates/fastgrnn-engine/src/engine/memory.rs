@@ -18,7 +18,7 @@ pub fn workspace_bytes(network: &Network, sequences: usize, steps: usize, thread
         let ranks = cell.form_w.rank().unwrap_or(0) + cell.form_u.rank().unwrap_or(0);
         (cell.blocks() + 3) * cell.hidden.next_multiple_of(PADDING) + 2 * ranks
     };
-    let values: usize = network.input() + network.layers.iter().map(layer).sum::<usize>();
+    let values: usize = network.step_input() + network.layers.iter().map(layer).sum::<usize>();
     let rows = sequences.min(tile::ROWS);
     let product = |factors: &[usize]| factors.iter().fold(1u64, |all, &n| all.saturating_mul(n as u64));
     let states = product(&[values, rows, steps]);

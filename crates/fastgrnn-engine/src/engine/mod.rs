@@ -240,6 +240,9 @@ impl Engine {
             None if batch.dim() != plan.net.input() => {
                 return Err(EngineError::Dim { found: batch.dim(), expected: plan.net.input() });
             }
+            None if batch.window() != plan.net.window => {
+                return Err(EngineError::Window { found: batch.window(), expected: plan.net.window });
+            }
             None => {}
         }
         if let Some(index) = (0..batch.len()).find(|&i| batch.steps(i) == 0) {
@@ -326,7 +329,7 @@ impl<S: Simd> CpuBackend<S> {
         let plan = Plan::new::<S>(net);
         let task = Task {
             weights: Weights::new::<S>(&plan),
-            batch: Batch::new(net.input()),
+            batch: net.empty_batch(),
             vectors: Vec::new(),
             tiles: 0,
             computation: Computation::Scores,

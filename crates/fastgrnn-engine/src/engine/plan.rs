@@ -284,7 +284,7 @@ impl Plan {
 
     /// Values from one row of the first layer's input to the next.
     pub(super) fn input_stride(&self) -> usize {
-        self.embedding.as_ref().map_or(self.net.input(), |embedding| embedding.width)
+        self.embedding.as_ref().map_or(self.net.step_input(), |embedding| embedding.width)
     }
 }
 

@@ -125,15 +125,15 @@ impl<S: Simd> SequenceTile<'_, S> {
             steps.active.push(running);
         }
         steps.full = steps.active.iter().take_while(|&&n| n == rows).count();
-        let (dim, stride) = (self.plan.net.input(), self.plan.input_stride());
+        let (dim, stride) = (self.plan.net.step_input(), self.plan.input_stride());
         x.reserve(longest * rows * stride);
         for (row, &i) in order.iter().enumerate() {
             let place = |t: usize| (t * rows + row) * stride;
             match self.embedding() {
                 Some(embedding) => self.look_up(embedding, i, x, place),
                 None => {
-                    for (t, step) in batch.sequence(i).chunks_exact(dim).enumerate() {
-                        x[place(t)..place(t) + dim].copy_from_slice(step);
+                    for t in 0..batch.steps(i) {
+                        batch.read_step(i, t, &mut x[place(t)..place(t) + dim]);
                     }
                 }
             }

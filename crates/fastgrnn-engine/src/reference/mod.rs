@@ -270,7 +270,7 @@ impl<'a> Model<'a> {
             }
             mask.chunks(width).map(|step| step.iter().map(|&m| f64::from(m)).collect()).collect()
         };
-        let dim = self.net.input();
+        let dim = self.net.step_input();
         let mut input_factors = mask(Place::Input, dim);
         let mut inputs: Vec<Vec<f64>> = match self.table {
             Some(table) => {
@@ -281,8 +281,12 @@ impl<'a> Model<'a> {
                 batch.tokens(i).iter().map(vector).collect()
             }
             None => {
-                let steps = batch.sequence(i).chunks(dim);
-                steps.map(|step| step.iter().map(|&v| f64::from(v)).collect()).collect()
+                let mut read = vec![0.0; dim];
+                let of_step = |t: usize| {
+                    batch.read_step(i, t, &mut read);
+                    read.iter().map(|&v| f64::from(v)).collect()
+                };
+                (0..steps).map(of_step).collect()
             }
         };
         for (x, factors) in inputs.iter_mut().zip(&input_factors) {

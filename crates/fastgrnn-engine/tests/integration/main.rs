@@ -7,3 +7,4 @@ mod reference_gradients;
 mod runtime_float;
 mod text;
 mod torch_vectors;
+mod window;

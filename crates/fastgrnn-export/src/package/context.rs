@@ -68,7 +68,7 @@ impl<'a> PackageContext<'a> {
             target: target.name(),
             name: core.name.clone(),
             arithmetic: if options.float { "float" } else { "integer" },
-            cell: model.model.network.layers[0].kind.name(),
+            cell: model.model.network.main_cell().kind.name(),
             features: view.inputs(),
             outputs: view.outputs(),
             labels: tokens::labels(model),
@@ -206,7 +206,7 @@ impl<'a> PackageContext<'a> {
     fn summary(&self) -> String {
         let layers = &self.model.model.network.layers;
         let units: Vec<String> = layers.iter().map(|c| c.hidden.to_string()).collect();
-        let title = layers[0].kind.declaration().title;
+        let title = self.model.model.network.main_cell().kind.declaration().title;
         let results = match self.info.labels.len() {
             n if tokens::is_language_model(self.model) => format!("the next of {n} tokens"),
             0 => format!("{} numbers", self.info.outputs),

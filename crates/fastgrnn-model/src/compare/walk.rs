@@ -42,16 +42,11 @@ pub(super) const FOLLOWED: usize = 10_000;
 fn float_states(model: &Model, x: &Sequences, i: usize) -> Result<Vec<f32>, DataError> {
     let mut batch = model.network.empty_batch();
     model.push(&mut batch, x, i)?;
-    let width = model.network.input();
-    let vectors;
-    let inputs = match model.vectors() {
-        Some(table) => {
-            let tokens = x.tokens(i).iter().take(FOLLOWED);
-            vectors =
-                tokens.flat_map(|&t| &table[t as usize * width..][..width]).copied().collect::<Vec<_>>();
-            &vectors[..]
-        }
-        None => batch.sequence(0),
+    let steps = batch.steps(0).min(FOLLOWED);
+    let (width, table) = (model.network.step_input(), model.vectors());
+    let read = |t: usize, row: &mut [f32]| match table {
+        Some(table) => row.copy_from_slice(&table[x.tokens(i)[t] as usize * width..][..width]),
+        None => batch.read_step(0, t, row),
     };
     let mut rest = &model.params[..];
     let (mut layers, mut state) = (Vec::new(), Vec::new());
@@ -65,9 +60,11 @@ fn float_states(model: &Model, x: &Sequences, i: usize) -> Result<Vec<f32>, Data
         rest = after;
     }
     let mut scratch = vec![0.0; layers.iter().map(float::FloatLayer::scratch_len).max().unwrap_or(0)];
-    let mut all = Vec::with_capacity(x.steps(i).min(FOLLOWED) * state.len());
-    for row in inputs.chunks_exact(width).take(FOLLOWED) {
-        float::step_layers(&layers, &mut state, row, &mut scratch)
+    let mut all = Vec::with_capacity(steps * state.len());
+    let mut row = vec![0.0; width];
+    for t in 0..steps {
+        read(t, &mut row);
+        float::step_layers(&layers, &mut state, &row, &mut scratch)
             .expect("the buffers have the lengths that the layers ask for");
         all.extend_from_slice(&state);
     }

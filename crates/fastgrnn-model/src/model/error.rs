@@ -148,6 +148,19 @@ pub enum ModelError {
         /// Their names, where known.
         names: Option<Vec<String>>,
     },
+    /// A sequence that is too short for a single step.
+    #[error(
+        "sequence {index} of the data has {frames} frames, but the model takes a step for every {stride} frames; \
+         leave out sequences shorter than that"
+    )]
+    Short {
+        /// The sequence, from 0.
+        index: usize,
+        /// Its frames.
+        frames: usize,
+        /// Frames from one step of the model to the next.
+        stride: usize,
+    },
     /// A label that the model does not know.
     #[error("the label '{label}' of the data is not one of the model's: {}", known.join(", "))]
     UnknownLabel {

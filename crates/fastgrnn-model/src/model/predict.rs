@@ -178,7 +178,7 @@ impl Model {
 
     /// Predicts every sequence.
     pub fn predict(&self, x: &Sequences, threads: usize) -> Result<Predictions, ModelError> {
-        self.check_dim(x)?;
+        self.check_sequences(x)?;
         if self.task == Task::NextToken {
             return Err(ModelError::NextToken);
         }
@@ -193,7 +193,7 @@ impl Model {
         examples: &Examples,
         threads: usize,
     ) -> Result<(Evaluation, Predictions), ModelError> {
-        self.check_dim(&examples.x)?;
+        self.check_sequences(&examples.x)?;
         let y = self.own_labels(&examples.y)?;
         let all: Vec<u32> = (0..examples.len() as u32).collect();
         let mut scorer = Scorer::new(&self.network, threads)?;
@@ -265,11 +265,18 @@ impl Model {
         evaluation
     }
 
-    /// Whether sequences have as many features as the model takes.
-    pub fn check_dim(&self, x: &Sequences) -> Result<(), ModelError> {
+    /// Whether sequences have as many features as the model takes, and are long enough for a step of it.
+    pub fn check_sequences(&self, x: &Sequences) -> Result<(), ModelError> {
         match self.network.embedding.is_some() {
             true if x.has_tokens() => return Ok(()),
-            false if x.dim() == self.network.input() => return Ok(()),
+            false if x.dim() == self.network.input() => {
+                let stride = self.network.window.stride;
+                let short = (0..x.len()).map(|i| (i, x.steps(i))).find(|&(_, frames)| frames < stride);
+                return match short {
+                    Some((index, frames)) => Err(ModelError::Short { index, frames, stride }),
+                    None => Ok(()),
+                };
+            }
             _ => {}
         }
         let names = self.features.clone();

@@ -54,7 +54,7 @@ impl Model {
 
     /// Predicts the labels of every sequence.
     pub fn predict_sets(&self, x: &Sequences, threads: usize) -> Result<Vec<SetPrediction>, ModelError> {
-        self.check_dim(x)?;
+        self.check_sequences(x)?;
         let outputs = self.network.outputs.max(1);
         let all: Vec<u32> = (0..x.len() as u32).collect();
         let mut predictions = Vec::with_capacity(all.len());

@@ -11,6 +11,7 @@ use fastgrnn_core::cells::{
     Cell, CellMatrix, MatrixForm, Nonlinearity, NonlinearityF64, Role, Scalar, ScalarName,
 };
 use fastgrnn_core::net::{EMBEDDING, InitialState, Layout, Network};
+use fastgrnn_core::window::Window;
 use fastgrnn_data::data::{Normalize, Sequences};
 use fastgrnn_runtime::int::Shifts;
 
@@ -104,6 +105,10 @@ fn check(model: &Model, x: &Sequences) -> Result<(), QuantizeError> {
 pub fn check_form(net: &Network, normalize: Normalize, initial: &InitialState) -> Result<(), QuantizeError> {
     if let Some(cell) = net.layers.iter().find(|cell| !cell.kind.declaration().has_integers()) {
         return Err(QuantizeError::Cell { cell: cell.kind });
+    }
+    if !net.window.is_frame() {
+        let Window { frames, stride } = net.window;
+        return Err(QuantizeError::Window { frames, stride });
     }
     if net.readout.is_pooled() {
         return Err(QuantizeError::Pooled);

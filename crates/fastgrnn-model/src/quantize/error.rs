@@ -24,6 +24,16 @@ pub enum QuantizeError {
         "a network whose head reads the mean or the largest of all states has no integer form; use `readout = last`"
     )]
     Pooled,
+    /// A window over the last frames.
+    #[error(
+        "an input layer of {frames} frames at a stride of {stride} has no integer form yet; leave `input-layer` out"
+    )]
+    Window {
+        /// Frames that a step reads.
+        frames: usize,
+        /// Frames from one step to the next.
+        stride: usize,
+    },
     /// Numbers for a network that reads texts, or texts for another.
     #[error("the calibration data holds {found}, the model reads {expected}")]
     Kind {

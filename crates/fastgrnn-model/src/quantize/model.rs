@@ -112,7 +112,7 @@ impl IntegerModel {
 
     /// Predicts every sequence, with integers only.
     pub fn predict(&self, x: &Sequences, threads: usize) -> Result<(Predictions, Saturations), ModelError> {
-        self.model.check_dim(x)?;
+        self.model.check_sequences(x)?;
         if self.model.task == Task::NextToken {
             return Err(ModelError::NextToken);
         }
@@ -138,7 +138,7 @@ impl IntegerModel {
         indices: &[u32],
         threads: usize,
     ) -> Result<(Evaluation, Predictions, Saturations), ModelError> {
-        self.model.check_dim(&examples.x)?;
+        self.model.check_sequences(&examples.x)?;
         let y = self.model.own_labels(&examples.y)?;
         if self.model.task == Task::NextToken {
             let (evaluation, saturations) = self.evaluate_tokens(&examples.x, indices, threads);

@@ -1,8 +1,8 @@
 //! The declaration of the keys: help text, type, default and range of each.
 
 use super::{
-    AugmentSetting, Axes, ClassShare, ClassWeight, FormSetting, Numbers, Optimizer, Rank, ReadoutSetting,
-    RecurrentForm, Refit, ScalarSetting, Schedule, Stages,
+    AugmentSetting, Axes, ClassShare, ClassWeight, FormSetting, InputLayer, Numbers, Optimizer, Rank,
+    ReadoutSetting, RecurrentForm, Refit, ScalarSetting, Schedule, Stages,
 };
 use fastgrnn_core::cells::{CellKind, Nonlinearity, Start, WeightBits};
 use fastgrnn_core::net::{InitialState, Loss, MAX_LAYERS};
@@ -89,6 +89,8 @@ settings! {
         rotations: usize = optional("8, at most half as many as units"), value("N"), range(1..=MAX_HIDDEN);
         /// How far singular values of U may lie from 1, for form-u spectral or factored
         spectral_margin: f64 = optional("0.1"), value("X"), range(0.0..1.0);
+        /// A layer before the cells that reads the last frames of the input together, so that there is one step for every STRIDE frames: frames, stride (1 if left out), units, activation (relu if left out); for an input of numbers
+        input_layer: InputLayer = optional("none: a step for each frame"), value("frames=N,stride=N,units=N,activation=NAME");
         /// Layers of cells
         layers: usize = constant(1), value("N"), range(1..=MAX_LAYERS);
         /// What the head reads of each sequence: its last state, or the mean or the largest values of all states

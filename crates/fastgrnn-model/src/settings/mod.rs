@@ -6,6 +6,7 @@
 
 mod augment;
 mod declaration;
+mod input_layer;
 mod recipe;
 mod share;
 mod stage;
@@ -20,6 +21,7 @@ pub use declaration::{
     NetworkConfig, NetworkRecipe, ParameterConfig, ParameterRecipe, PreparationConfig, PreparationRecipe,
     QuantizationConfig, QuantizationRecipe, SparsityConfig, SparsityRecipe, TrainingConfig, TrainingRecipe,
 };
+pub use input_layer::InputLayer;
 pub use recipe::ModelRecipe;
 pub use share::ClassShare;
 pub use stage::{DEFAULT_PROJECTION_INTERVAL, Stage, StageKind, StageName, Stages};

@@ -91,11 +91,11 @@ pub fn analyze(
     let network = &model.network;
     let measured = measure::Measured { examples, part, is_trained, start: start.as_ref() };
     Ok(Analysis {
-        cell: network.layers[0].kind.name(),
+        cell: network.main_cell().kind.name(),
         layers: network.layers.len(),
         units: network.hidden(),
         trained: is_trained,
-        nonlinearity: network.layers[0].update.name(),
+        nonlinearity: network.main_cell().update.name(),
         dataset: data.name.clone(),
         training_part: part,
         training_sequences: examples.len(),
@@ -120,7 +120,7 @@ fn check(model: &Model, dataset: &str, examples: &Examples) -> Result<usize, Ana
     if examples.is_empty() || longest == 0 || examples.x.min_steps() == 0 {
         return Err(AnalyzeError::NoData { dataset: dataset.to_owned() });
     }
-    model.check_dim(&examples.x)?;
+    model.check_sequences(&examples.x)?;
     let layers = &model.network.layers;
     if let Some((layer, cell)) = layers.iter().enumerate().find(|(_, cell)| cell.hidden > MOST_UNITS) {
         return Err(AnalyzeError::TooWide { layer, hidden: cell.hidden, most: MOST_UNITS });

@@ -61,7 +61,7 @@ pub(crate) fn work(config: &Config, data: &Dataset) -> f64 {
     let trainings = folds.saturating_sub(1).max(1) + usize::from(config.training.refit != Refit::None);
     let epochs = (config.training.epochs * trainings * config.training.seeds) as f64;
     let x = &data.train.x;
-    let steps: usize = (0..x.len()).map(|i| x.steps(i)).sum();
+    let steps: usize = (0..x.len()).map(|i| network.window.steps(x.steps(i))).sum();
     step as f64 * steps as f64 * epochs
 }
 

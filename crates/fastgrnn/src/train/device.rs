@@ -198,6 +198,9 @@ fn unsupported(config: &Config, data: &Dataset, device: &Device) -> Option<Strin
     if super::cohort::changes(config, data).has_shared_columns() {
         return Some("`axes` that share a column are not supported on a GPU".to_owned());
     }
+    if let Some(layer) = config.network.input_layer {
+        return Some(format!("`input-layer = {layer}` is not supported on a GPU"));
+    }
     if !fastgrnn_cuda::has_kernels(config.network.cell) {
         return Some(format!("`cell = {}` is not supported on a GPU", config.network.cell));
     }

@@ -78,7 +78,7 @@ impl<'a> PassData<'a> {
             audio: data.audio,
             text: data.text.clone(),
             dataset: data.name.clone(),
-            steps: config.training_steps(data),
+            steps: config.training_frames(data),
             recipe,
         };
         let streams = match (&examples.y, &data.text) {

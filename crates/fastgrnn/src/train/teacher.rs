@@ -148,6 +148,10 @@ fn check(path: &Path, model: &Model, config: &Config, data: &Dataset) -> Result<
     if found != expected && data.text.is_none() {
         return Err(TeacherError::Features { path, found, expected });
     }
+    let (stride, found) = (model.network.window.stride, x.min_steps());
+    if found < stride {
+        return Err(TeacherError::Stride { path, stride, found });
+    }
     let names = match &data.train.y {
         Labels::Class { names, .. } => &names[..],
         _ => &[],

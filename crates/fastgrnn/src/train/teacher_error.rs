@@ -17,6 +17,20 @@ pub enum TeacherError {
         /// Features of the data.
         expected: usize,
     },
+    /// A sequence that is too short for a step of the teacher.
+    #[error(
+        "the teacher {} takes a step for every {stride} frames, and the shortest sequence of the data has {found}; use a \
+         teacher with a smaller stride",
+        path.display()
+    )]
+    Stride {
+        /// Its file.
+        path: PathBuf,
+        /// Frames from one of its steps to the next.
+        stride: usize,
+        /// Frames of the shortest sequence.
+        found: usize,
+    },
     /// Another vocabulary or tokenizer, or texts for one of the two only.
     #[error(
         "the teacher {} does not read the same tokens; train a teacher on the same texts, with the same `vocabulary`, `min-count`, `tokens` and `lowercase`",

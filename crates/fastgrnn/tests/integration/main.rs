@@ -9,6 +9,7 @@ mod train_bits;
 mod train_config;
 mod train_cross_validation;
 mod train_folder;
+mod train_input_layer;
 mod train_orthogonal;
 mod train_resume;
 mod train_rsg;

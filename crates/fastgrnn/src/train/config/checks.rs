@@ -20,13 +20,19 @@ const MAX_PARAMS: usize = 1 << 27;
 impl Config {
     /// Refuses a network, a state, a loss or an augmentation that does not fit the data.
     pub(super) fn check(&self, data: &Dataset) -> Result<(), ConfigError> {
+        if let (Some(layer), Some(_)) = (self.network.input_layer, &data.text) {
+            let (value, instead) = (layer.to_string(), "a data set of numbers".into());
+            let why = "texts are tokens, which have vectors instead".into();
+            return Err(ConfigError::Unused { key: "input-layer", value, why, instead });
+        }
         let network = self.network(data);
         network.check()?;
+        self.check_lengths(data)?;
         let params = network.layout().len();
         if network.input().max(network.outputs) > MAX_SIZE || params > MAX_PARAMS {
             return Err(ConfigError::TooLarge { input: network.input(), outputs: network.outputs, params });
         }
-        let states = self.network.hidden * self.network.layers;
+        let states = network.layers.iter().map(|cell| cell.hidden).sum();
         match &self.parameters.initial_state {
             InitialState::Given(values) if values.len() != 1 && values.len() != states => {
                 return Err(ConfigError::InitialState { found: values.len(), expected: states });
@@ -82,6 +88,24 @@ impl Config {
         if self.preparation.normalize == Normalize::PerCoordinate && self.varies() {
             let expected = "sequences cropped or led in have no fixed length; use `normalize = per-feature`";
             return Err(out_of_range("normalize", "per-coordinate", expected));
+        }
+        Ok(())
+    }
+
+    /// Refuses sequences that are shorter than the stride of the input layer.
+    fn check_lengths(&self, data: &Dataset) -> Result<(), ConfigError> {
+        let (stride, augment) = (self.window().stride, self.augmentation(data));
+        let training = |frames: usize| augment.least_steps(frames);
+        let test = |frames: usize| frames;
+        let parts: [(_, _, &dyn Fn(usize) -> usize); 2] =
+            [("training", Some(&data.train), &training), ("test", data.test.as_ref(), &test)];
+        for (part, examples, least) in parts {
+            let Some(x) = examples.map(|examples| &examples.x) else { continue };
+            if let Some(index) = (0..x.len()).find(|&i| least(x.steps(i)) < stride) {
+                let (dataset, frames) = (data.name.clone(), x.steps(index));
+                let least = least(frames);
+                return Err(ConfigError::ShortSequence { dataset, part, index, frames, least, stride });
+            }
         }
         Ok(())
     }
@@ -275,7 +299,8 @@ impl Config {
         let (network, training, text) = (&self.network, &self.training, &self.text);
         let no_text = (data.text.is_none(), "the data holds no texts", "a data set of texts");
         let no_language = (data.train.y != Labels::Next, "this is no language model", "`task = lm`");
-        let one_layer = (network.layers == 1, "there is one layer", "`layers = 2`");
+        let one_layer =
+            (network.layers == 1 && network.input_layer.is_none(), "there is one layer", "`layers = 2`");
         let is_pooled = network.readout != ReadoutSetting::Last;
         let language =
             (data.train.y == Labels::Next, "a language model reads every state", "`task = classify`");
@@ -502,8 +527,9 @@ impl Config {
     /// Refuses sequences so long that training needs more memory than a machine has.
     pub fn check_memory(&self, data: &Dataset, threads: usize) -> Result<(), ConfigError> {
         let of_test = data.test.as_ref().filter(|test| test.y != Labels::Next);
-        let steps = (self.training_steps(data).saturating_add(self.preparation.augment.lead_in))
+        let frames = (self.training_frames(data).saturating_add(self.preparation.augment.lead_in))
             .max(of_test.map_or(0, |t| t.x.max_steps()));
+        let steps = self.window().steps(frames);
         let sequences = match data.train.y {
             Labels::Next => self.training.batch,
             _ => self.training.batch.min(data.train.len()),

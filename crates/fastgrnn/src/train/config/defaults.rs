@@ -354,7 +354,7 @@ fn default_epochs(network: &Network, train: &Examples, part: usize, batch: usize
     let weights: usize = network.layers.iter().flat_map(|c| c.params()).map(|p| p.rows * p.cols).sum();
     // Besides its matrix products a unit costs its nonlinearities: about 40 multiply-adds a block.
     let pointwise: usize = network.layers.iter().map(|c| 40 * c.blocks() * c.hidden).sum();
-    let steps: usize = (0..train.len()).map(|i| train.x.steps(i)).sum();
+    let steps: usize = (0..train.len()).map(|i| network.window.steps(train.x.steps(i))).sum();
     // Forward once and backward twice, on the training part.
     let share = part as f64 / train.len() as f64;
     let work = 3.0 * steps as f64 * share * (weights + pointwise) as f64;

@@ -27,6 +27,26 @@ pub enum ConfigError {
         /// The sequence, from 0.
         index: usize,
     },
+    /// A sequence that is too short for a step of a network with an input layer.
+    #[error(
+        "{dataset}: sequence {index} of the {part} set has {frames} frames{}, and the stride of `input-layer` is \
+         {stride}; use a stride of at most {least}, or leave such sequences out",
+        if least < frames { format!(" (`augment crop` leaves {least})") } else { String::new() }
+    )]
+    ShortSequence {
+        /// The data set.
+        dataset: String,
+        /// `training` or `test`.
+        part: &'static str,
+        /// The sequence, from 0.
+        index: usize,
+        /// Its frames.
+        frames: usize,
+        /// The least that augmentation leaves of them.
+        least: usize,
+        /// Frames from one step to the next.
+        stride: usize,
+    },
     /// Nothing to learn.
     #[error("{dataset} has no labels; name their column with `label-col`")]
     NoLabels {

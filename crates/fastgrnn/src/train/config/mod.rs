@@ -19,6 +19,7 @@ use fastgrnn_core::cells::{Cell, Orthogonal, Scalars, WeightBits};
 use fastgrnn_core::metrics::Metric;
 use fastgrnn_core::net::{Embedding, Loss, Network, Readout};
 use fastgrnn_core::regularize::{Dropout, Regularization};
+use fastgrnn_core::window::Window;
 use fastgrnn_data::data::{Augment, CrossValidation, DataError, Dataset, Finding, Labels, SplitBy, doctor};
 use fastgrnn_data::features::Kind;
 use fastgrnn_model::settings::{
@@ -70,7 +71,11 @@ impl Config {
             Some(_) => self.network.embedding.unwrap_or(self.network.hidden),
             None => data.train.x.dim(),
         };
-        let layers = (0..self.network.layers).map(|k| cell(if k == 0 { input } else { self.network.hidden }));
+        let bits_w = self.quantization.bits_w;
+        let projection = self.network.input_layer.map(|layer| Cell { bits_w, ..layer.cell(input) });
+        let input = projection.as_ref().map_or(input, |projection| projection.hidden);
+        let cells = (0..self.network.layers).map(|k| cell(if k == 0 { input } else { self.network.hidden }));
+        let window = self.window();
         let is_language = data.train.y == Labels::Next;
         let embedding = vocabulary.map(|vocabulary| Embedding {
             vocabulary,
@@ -93,8 +98,14 @@ impl Config {
             Labels::Next => vocabulary.unwrap_or(0),
             Labels::None => 0,
         };
+        let layers = projection.into_iter().chain(cells).collect();
         let bits_head = self.quantization.bits_head;
-        Network { embedding, readout, bits_head, ..Network::new(layers.collect(), outputs) }
+        Network { embedding, window, readout, bits_head, ..Network::new(layers, outputs) }
+    }
+
+    /// How many frames a step reads.
+    pub(crate) fn window(&self) -> Window {
+        self.network.input_layer.map_or(Window::FRAME, |layer| layer.window())
     }
 
     /// Steps of a text that a language model learns from at a time.
@@ -102,9 +113,9 @@ impl Config {
         self.training.sequence_length.unwrap_or(SEQUENCE_LENGTH)
     }
 
-    /// Steps that a network learns from at a time: those of the longest sequence, and of a text those of a
-    /// batch.
-    pub(in crate::train) fn training_steps(&self, data: &Dataset) -> usize {
+    /// Frames or tokens that a network learns from at a time: those of the longest sequence, and of a text those
+    /// of a batch.
+    pub(in crate::train) fn training_frames(&self, data: &Dataset) -> usize {
         let longest = data.train.x.max_steps();
         match data.train.y {
             Labels::Next => longest.min(self.sequence_length()),
@@ -115,7 +126,7 @@ impl Config {
     /// Steps that a network should remember about at first, which `start = slow` goes by. For the next word it is
     /// the last few words that matter most, and a head that reads all states needs no long memory.
     pub(crate) fn remembered_steps(&self, data: &Dataset) -> usize {
-        let steps = self.training_steps(data);
+        let steps = self.window().steps(self.training_frames(data));
         let is_short = data.train.y == Labels::Next || self.network.readout != ReadoutSetting::Last;
         if is_short { steps.min(REMEMBERED_STEPS) } else { steps }
     }
@@ -153,8 +164,11 @@ impl Config {
         self.training.epoch_draws.unwrap_or(part)
     }
 
-    /// The kept fraction of the weight view called `name`.
+    /// The kept fraction of the weight view called `name`. An input layer keeps all.
     pub(super) fn kept(&self, name: &str) -> f64 {
+        if self.network.input_layer.is_some() && name.starts_with("layer0.") {
+            return 1.0;
+        }
         match name.split_once('.') {
             Some(("head", _)) => self.sparsity.keep_head,
             Some((_, name)) if name.starts_with('w') => self.sparsity.keep_w,
