@@ -1,4 +1,4 @@
-// All kernels: the one list of the files that define them.
+// All kernels but those of steps.cuh: the one list of the files that define them.
 #include "assemble.cuh"
 #include "head.cuh"
 #include "layer.cuh"

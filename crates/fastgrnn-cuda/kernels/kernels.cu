@@ -1,2 +1,2 @@
-// What scripts/build-kernels compiles.
+// The first module that scripts/build-kernels compiles.
 #include "all.cuh"

@@ -2,17 +2,32 @@
 use flate2::read::ZlibDecoder;
 use std::io::Read;
 
-const PTX: &[u8] = include_bytes!("../kernels/compiled/kernels.ptx.z");
-const CUBIN: &[u8] = include_bytes!("../kernels/compiled/kernels.sm_90.cubin.z");
-
-/// The kernels as the text that a driver compiles for its GPU, of compute capability 8.0 or newer.
-pub fn ptx() -> Vec<u8> {
-    decompressed(PTX)
+/// A module as it is stored: text, and machine code.
+struct Module {
+    ptx: &'static [u8],
+    cubin: &'static [u8],
 }
 
-/// The kernels compiled for GPUs of compute capability 9.0.
-pub fn cubin() -> Vec<u8> {
-    decompressed(CUBIN)
+/// The steps of matrices of 4 bits are kernels of a module of their own, which compiles in a second.
+const MODULES: [Module; 2] = [
+    Module {
+        ptx: include_bytes!("../kernels/compiled/kernels.ptx.z"),
+        cubin: include_bytes!("../kernels/compiled/kernels.sm_90.cubin.z"),
+    },
+    Module {
+        ptx: include_bytes!("../kernels/compiled/steps.ptx.z"),
+        cubin: include_bytes!("../kernels/compiled/steps.sm_90.cubin.z"),
+    },
+];
+
+/// The modules as the text that a driver compiles for its GPU, of compute capability 8.0 or newer.
+pub fn ptx() -> Vec<Vec<u8>> {
+    MODULES.iter().map(|module| decompressed(module.ptx)).collect()
+}
+
+/// The modules compiled for GPUs of compute capability 9.0.
+pub fn cubin() -> Vec<Vec<u8>> {
+    MODULES.iter().map(|module| decompressed(module.cubin)).collect()
 }
 
 fn decompressed(stored: &[u8]) -> Vec<u8> {

@@ -218,6 +218,9 @@ impl StepParts<'_> {
         let buffers = StepBuffers { seen, packed, padded, gradient: &mut optimizer.gradient };
         let batch = batches.batch().addresses();
         gradient.launch(cohort, buffers, dropped, &batch, Some(&optimizer.progress))?;
+        if rounds && cohort.has_steps() {
+            cohort.pull_back_steps(&optimizer.parameters, &optimizer.grids, &mut optimizer.gradient)?;
+        }
         optimizer.step(cohort, Some(gradient.losses()), projects)
     }
 }

@@ -7,6 +7,7 @@
 // all, is either an error or ends the process with a message.
 #define FASTGRNN_EMULATED
 #include "../all.cuh"
+#include "../steps.cuh"
 
 #include <chrono>
 #include <mutex>

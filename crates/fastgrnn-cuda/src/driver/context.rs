@@ -69,7 +69,7 @@ struct Staging {
 /// A GPU with a stream of work and the loaded kernels.
 pub struct Queue {
     pub context: Rc<Context>,
-    pub module: Owned<ModuleHandle>,
+    pub modules: Vec<Owned<ModuleHandle>>,
     stream: Owned<StreamHandle>,
     staging: RefCell<Staging>,
     is_recording: Cell<bool>,
@@ -78,13 +78,15 @@ pub struct Queue {
 }
 
 impl Queue {
-    pub fn new(context: Rc<Context>, kernels: &[u8]) -> Result<Queue, CudaError> {
-        let module = Owned::new(&context, |driver| driver.load_module(kernels), Driver::unload_module)?;
+    pub fn new(context: Rc<Context>, modules: &[Vec<u8>]) -> Result<Queue, CudaError> {
+        let load =
+            |image: &Vec<u8>| Owned::new(&context, |driver| driver.load_module(image), Driver::unload_module);
+        let modules = modules.iter().map(load).collect::<Result<_, _>>()?;
         let stream = Owned::new(&context, Driver::create_stream, Driver::destroy_stream)?;
         let memory = Owned::new(&context, |driver| driver.allocate_host(STAGING), Driver::free_host)?;
         let staging = RefCell::new(Staging { memory, used: 0 });
         let (is_recording, follows_kernel) = (Cell::new(false), Cell::new(false));
-        Ok(Queue { context, module, stream, staging, is_recording, follows_kernel })
+        Ok(Queue { context, modules, stream, staging, is_recording, follows_kernel })
     }
 
     pub fn stream(&self) -> StreamHandle {

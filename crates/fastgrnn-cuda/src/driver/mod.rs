@@ -14,7 +14,7 @@ pub use plain::{Address, Plain};
 
 use crate::kernels;
 use context::{Context, Owned, Queue};
-use library::{Attribute, Driver, EventHandle, FunctionHandle, GpuNumber, GraphHandle, Shape};
+use library::{Attribute, Driver, EventHandle, FunctionHandle, GpuNumber, GraphHandle, ModuleHandle, Shape};
 use std::path::Path;
 use std::rc::Rc;
 
@@ -87,7 +87,7 @@ impl Device {
             overlaps: form == Form::Cubin,
         };
         let context = Rc::new(Context::new(driver, gpu)?);
-        let device = Device { queue: Rc::new(Queue::new(context, &form.image())?), limits: Rc::new(limits) };
+        let device = Device { queue: Rc::new(Queue::new(context, &form.images())?), limits: Rc::new(limits) };
         device.check()?;
         Ok(device)
     }
@@ -125,7 +125,12 @@ impl Device {
     /// A kernel by its name. It may have all shared memory that a block can have.
     pub fn kernel(&self, name: &str) -> Result<Kernel, CudaError> {
         let driver = self.queue.context.activate()?;
-        let function = driver.function(self.queue.module.handle, name)?;
+        let find = |found: Result<_, CudaError>, module: &Owned<ModuleHandle>| match found {
+            Err(CudaError::UnknownKernel(_)) => driver.function(module.handle, name),
+            found => found,
+        };
+        let unknown = Err(CudaError::UnknownKernel(name.to_owned()));
+        let function = self.queue.modules.iter().fold(unknown, find)?;
         driver.allow_block_memory(function, self.block_memory())?;
         Ok(Kernel { function, name: name.to_owned(), _queue: self.queue.clone() })
     }
@@ -252,10 +257,10 @@ enum Form {
 }
 
 impl Form {
-    fn image(self) -> Vec<u8> {
+    fn images(self) -> Vec<Vec<u8>> {
         match self {
             Form::Cubin => kernels::cubin(),
-            Form::Ptx => [kernels::ptx(), vec![0]].concat(),
+            Form::Ptx => kernels::ptx().into_iter().map(|text| [text, vec![0]].concat()).collect(),
         }
     }
 }

@@ -130,7 +130,8 @@ mirrors! {
         pub(super) target: f64,
     }
 
-    /// The grid of a view: the multiples of `step` up to `limit` on both sides. A step of 0 is no grid.
+    /// The grid of a view: the multiples of `step` up to `limit` on both sides. A step of 0 is no grid; see
+    /// [`ViewGrid::LEARNT`], too.
     #[derive(Default, PartialEq)]
     pub struct ViewGrid {
         /// From one value to the next.
@@ -178,6 +179,20 @@ mirrors! {
         pub(super) view_of: Address<u8>,
         pub(super) parameters: Address<f32>,
         pub(super) seen: Address<f32>,
+        pub(super) parameter_stride: i32,
+        pub(super) drawn: Address<u32>,
+        pub(super) drawn_stride: i32,
+        pub(super) drops: Address<DropSettings>,
+    }
+
+    pub(super) struct StepArguments {
+        pub(super) sources: Address<NetworkSource>,
+        pub(super) views: Address<ViewSource>,
+        pub(super) grids: Address<ViewGrid>,
+        pub(super) steps: Address<i32>,
+        pub(super) view_stride: i32,
+        pub(super) parameters: Address<f32>,
+        pub(super) values: Address<f32>,
         pub(super) parameter_stride: i32,
         pub(super) drawn: Address<u32>,
         pub(super) drawn_stride: i32,
@@ -238,6 +253,9 @@ impl Progress {
 }
 
 impl ViewGrid {
+    /// The sixteen values of a matrix of 4 bits, whose step is a parameter of the network.
+    pub const LEARNT: Self = Self { step: -1.0, limit: 0.0 };
+
     /// The bytes from −127 to 127 times `2^−exponent`.
     pub fn of_exponent(exponent: i32) -> Self {
         let step = (-exponent as f32).exp2();

@@ -3,7 +3,9 @@
 //!
 //! A [`Cohort`] is described on the host by a [`CohortPlan`] and launches four kernels: [`Cohort::draw`] decides which
 //! recurrent entries are dropped, [`Cohort::see`] makes the parameters as the network sees them, [`Cohort::pack`] the
-//! padded buffer, and [`Cohort::pull_back`] the flat gradient from the padded one.
+//! padded buffer, and [`Cohort::pull_back`] the flat gradient from the padded one. Where steps of matrices are learnt,
+//! two more kernels (`kernels/steps.cuh`) make the entries that the network sees, and the gradient by what the optimiser
+//! moves ([`Cohort::pull_back_steps`]).
 
 mod jumps;
 mod mirror;
@@ -18,7 +20,7 @@ pub use plan::{CohortError, CohortPlan, has_kernels};
 
 use crate::driver::{Address, Buffer, CudaError, Device, Kernel, Plain};
 use jumps::jumps;
-use mirror::{DrawArguments, PackArguments, PullBackArguments, SeeArguments};
+use mirror::{DrawArguments, PackArguments, PullBackArguments, SeeArguments, StepArguments};
 
 const PATCH_THREADS: u32 = 256;
 /// The bytes of block memory of two patches.
@@ -27,6 +29,8 @@ const SEE_THREADS: u32 = 256;
 /// Parameters of a block of the kernel `see`.
 const SEE_PIECE: usize = 1024;
 const DRAW_THREADS: u32 = 512;
+const STEP_THREADS: u32 = 256;
+const LANES: u32 = 32;
 
 /// What a step drops.
 #[derive(Clone, Copy)]
@@ -60,11 +64,29 @@ pub struct Cohort {
     see: Kernel,
     pack: Kernel,
     pull_back: Kernel,
+    /// Where any network has matrices of 4 bits.
+    steps: Option<Steps>,
+}
+
+/// The steps of matrices of 4 bits, which are learnt.
+struct Steps {
+    /// Where they are in the flat buffer.
+    places: Buffer<i32>,
+    see: Kernel,
+    pull_back: Kernel,
 }
 
 impl Cohort {
     /// Brings a plan to a device.
     pub fn new(device: &Device, plan: CohortPlan) -> Result<Self, CudaError> {
+        let steps = match plan.steps() {
+            None => None,
+            Some(places) => Some(Steps {
+                places: device.upload(&places)?,
+                see: device.kernel("see_steps")?,
+                pull_back: device.kernel("pull_back_steps")?,
+            }),
+        };
         Ok(Self {
             sources: device.upload(&plan.sources)?,
             views: device.upload(&plan.all_views())?,
@@ -75,6 +97,7 @@ impl Cohort {
             see: device.kernel("see")?,
             pack: device.kernel("pack")?,
             pull_back: device.kernel("pull_back")?,
+            steps,
             device: device.clone(),
             plan,
         })
@@ -145,7 +168,11 @@ impl Cohort {
             drops,
         };
         let pieces = self.plan.parameter_stride().div_ceil(SEE_PIECE);
-        self.device.launch(&self.see, self.grid(pieces), SEE_THREADS, 0, &args)
+        self.device.launch(&self.see, self.grid(pieces), SEE_THREADS, 0, &args)?;
+        match &self.steps {
+            Some(steps) => self.launch_steps(&steps.see, parameters, grids, dropped, seen),
+            None => Ok(()),
+        }
     }
 
     /// The padded buffer, `[networks][packed_stride]`, of what the networks see.
@@ -193,6 +220,54 @@ impl Cohort {
         };
         let jobs = self.plan.pull_back_jobs();
         self.device.launch(&self.pull_back, self.grid(jobs), PATCH_THREADS, PATCH_BYTES, &args)
+    }
+
+    /// Whether any network has matrices of 4 bits, whose steps are learnt.
+    pub fn has_steps(&self) -> bool {
+        self.steps.is_some()
+    }
+
+    /// Turns the flat gradient by what the networks see into that by their `parameters`, where matrices of 4 bits are seen
+    /// on grids whose steps are learnt. The gradient of other steps becomes 0.
+    pub fn pull_back_steps(
+        &self,
+        parameters: &Buffer<f32>,
+        grids: &Buffer<ViewGrid>,
+        gradient: &mut Buffer<f32>,
+    ) -> Result<(), CudaError> {
+        let Some(steps) = &self.steps else { return Ok(()) };
+        self.launch_steps(&steps.pull_back, parameters, grids, None, gradient)
+    }
+
+    /// Launches a kernel about steps.
+    fn launch_steps(
+        &self,
+        kernel: &Kernel,
+        parameters: &Buffer<f32>,
+        grids: &Buffer<ViewGrid>,
+        dropped: Option<Dropped>,
+        values: &mut Buffer<f32>,
+    ) -> Result<(), CudaError> {
+        let Some(steps) = &self.steps else { return Ok(()) };
+        self.check_flat(&[parameters, values]);
+        holds(grids, self.plan.networks() * self.plan.view_stride());
+        let (drawn, drops) = Dropped::addresses(dropped, &self.plan);
+        let args = StepArguments {
+            sources: self.sources.address(),
+            views: self.views.address(),
+            grids: grids.address(),
+            steps: steps.places.address(),
+            view_stride: self.plan.view_stride() as i32,
+            parameters: parameters.address(),
+            values: values.address(),
+            parameter_stride: self.plan.parameter_stride() as i32,
+            drawn,
+            drawn_stride: self.plan.drawn_stride() as i32,
+            drops,
+        };
+        let bytes = (STEP_THREADS / LANES) as usize * size_of::<f64>();
+        let blocks = self.grid(self.plan.view_stride());
+        self.device.launch(kernel, blocks, STEP_THREADS, bytes, &args)
     }
 
     /// Where the numbers of the padded gradient go in the flat one, given what [`Cohort::pack`] wrote; none where only

@@ -65,6 +65,8 @@ pub struct CohortPlan {
     padded: usize,
     pub(super) sources: Vec<NetworkSource>,
     views: Vec<Vec<ViewSource>>,
+    /// The place of the step of each view.
+    steps: Vec<Vec<i32>>,
 }
 
 impl CohortPlan {
@@ -98,7 +100,8 @@ impl CohortPlan {
         let (places, padded, packed) = places(networks, units, features);
         let sources = networks.iter().map(source).collect();
         let views = networks.iter().enumerate().map(|(i, network)| views(network, |view| target(i, view)));
-        Ok(Self { places, packed, padded, sources, views: views.collect() })
+        let steps = networks.iter().map(steps).collect();
+        Ok(Self { places, packed, padded, sources, views: views.collect(), steps })
     }
 
     /// How many networks there are.
@@ -247,6 +250,17 @@ impl CohortPlan {
             .collect()
     }
 
+    /// The place of the step of each view, if any network has matrices of 4 bits.
+    pub(super) fn steps(&self) -> Option<Vec<i32>> {
+        let stride = self.view_stride();
+        let padded = |steps: &Vec<i32>| {
+            let padding = std::iter::repeat(NO_STEP);
+            steps.iter().copied().chain(padding).take(stride).collect::<Vec<_>>()
+        };
+        let is_there = self.steps.iter().flatten().any(|&step| step != NO_STEP);
+        is_there.then(|| self.steps.iter().flat_map(padded).collect())
+    }
+
     /// The view of each entry of the flat buffers.
     pub(super) fn view_of(&self) -> Vec<u8> {
         let mut view_of = vec![0; self.networks() * self.parameter_stride()];
@@ -322,6 +336,9 @@ const LOW_RANK: i32 = 1;
 const DIAGONAL: i32 = 2;
 const NO_MATRIX: i32 = 3;
 
+/// The place of the step of a view that has none.
+const NO_STEP: i32 = -1;
+
 /// Whether entries of a view are dropped.
 fn is_recurrent(view: &View) -> bool {
     matches!(view.name.split_once('.'), Some((_, "u" | "u1" | "u2")))
@@ -343,6 +360,14 @@ fn views(network: &Network, target: impl Fn(&View) -> f64) -> Vec<ViewSource> {
         }
     };
     network.layout().views().iter().map(of_view).collect()
+}
+
+/// The place of the step of each view of a network.
+fn steps(network: &Network) -> Vec<i32> {
+    let layout = network.layout();
+    let step =
+        |view: &View| layout.stepped().find(|(matrix, _)| *matrix == view).map(|(_, step)| step.offset);
+    layout.views().iter().map(|view| step(view).map_or(NO_STEP, |at| at as i32)).collect()
 }
 
 /// Where a network's flat buffer holds what.

@@ -308,10 +308,14 @@ fn check_wrong_launches(device: &Device) {
 
 #[test]
 fn the_stored_kernels_are_all_that_there_are_and_old_drivers_read_them() {
-    let ptx = String::from_utf8(fastgrnn_cuda::ptx()).unwrap();
-    assert!(ptx.starts_with(".version 8.3\n.target sm_80\n"), "{}", &ptx[..ptx.len().min(100)]);
-    let cubin = fastgrnn_cuda::cubin();
-    assert!(cubin.starts_with(b"\x7fELF"));
+    let modules = fastgrnn_cuda::ptx().into_iter().map(|text| String::from_utf8(text).unwrap());
+    let modules: Vec<String> = modules.collect();
+    for ptx in &modules {
+        assert!(ptx.starts_with(".version 8.3\n.target sm_80\n"), "{}", &ptx[..ptx.len().min(100)]);
+    }
+    let ptx = modules.concat();
+    assert!(fastgrnn_cuda::cubin().iter().all(|cubin| cubin.starts_with(b"\x7fELF")));
+    let cubin = fastgrnn_cuda::cubin().concat();
     let kernels = kernels();
     assert!(kernels.iter().any(|kernel| kernel == "add_thread_sums"), "{kernels:?}");
     for kernel in &kernels {

@@ -1,6 +1,6 @@
 //! Packing and pulling back against a plain version in f64.
 use super::emulated;
-use fastgrnn_core::cells::{CELLS, Cell, CellKind, CellMatrix, MatrixForm, Scalar, ScalarName};
+use fastgrnn_core::cells::{CELLS, Cell, CellKind, CellMatrix, MatrixForm, Scalar, ScalarName, WeightBits};
 use fastgrnn_core::net::{Embedding, Layout, Network};
 use fastgrnn_core::rng::{Rng, stream};
 use fastgrnn_cuda::driver::Device;
@@ -481,4 +481,77 @@ fn networks_that_cannot_be_trained_together_are_named() {
     assert_eq!(error(&[pairs]), Some(CohortError::Cell { network: 0, cell: CellKind::Eurnn }));
     let deep = Network::new(vec![Cell::new(CellKind::Rnn, 2, 2); 9], 2);
     assert_eq!(error(&[deep]), Some(CohortError::Layers { network: 0, layers: 9 }));
+}
+
+/// Networks with matrices of 4 bits, some of which are dropped from, and one without.
+fn stepped() -> [Network; 2] {
+    let cell = Cell::new(CellKind::FastGrnn, 5, 9).with_ranks(Some(3), Some(4));
+    let four = cell.clone().with_bits(WeightBits::Four, WeightBits::Four);
+    let four = Network { bits_head: WeightBits::Four, ..Network::new(vec![four], 3) };
+    [four, Network::new(vec![cell], 3)]
+}
+
+#[test]
+fn matrices_of_4_bits_are_seen_on_their_steps_and_their_gradient_goes_through_the_rounding() {
+    for device in [emulated::device(), emulated::descending_device()] {
+        check_steps(&device);
+    }
+}
+
+fn check_steps(device: &Device) {
+    let networks = stepped();
+    let (plan, layout) = (plan(&networks), networks[0].layout());
+    let cohort = Cohort::new(device, plan.clone()).unwrap();
+    let mut rng = Rng::keyed(8, &[]);
+    let mut parameters: Vec<Vec<f32>> =
+        networks.iter().map(|network| normals(&mut rng, network.layout().len())).collect();
+    layout.start_steps(&mut parameters[0]);
+    layout.stepped().for_each(|(_, step)| parameters[0][step.offset] -= 0.9);
+    let mut grids = vec![ViewGrid::default(); plan.networks() * plan.view_stride()];
+    for (number, view) in layout.views().iter().enumerate() {
+        if layout.stepped().any(|(matrix, _)| matrix == view) {
+            grids[number] = ViewGrid::LEARNT;
+        }
+    }
+    let progress: Vec<_> = (0..2).map(|i| Progress { step: 3 + i, ..Progress::default() }).collect();
+    let settings: Vec<_> = (0..2).map(|i| DropSettings::new(40 + i, PASS, SHARE)).collect();
+    let settings = device.upload(&settings).unwrap();
+    let mut drawn = device.buffer(plan.networks() * plan.drawn_stride()).unwrap();
+    cohort.draw(&device.upload(&progress).unwrap(), &settings, &mut drawn).unwrap();
+    let flat = device.upload(&joined(&plan, &parameters)).unwrap();
+    let gradient = normals(&mut rng, flat.len());
+    for (is_learnt, drops) in [(true, false), (true, true), (false, false)] {
+        let grids = if is_learnt { grids.clone() } else { vec![ViewGrid::default(); grids.len()] };
+        let grids = device.upload(&grids).unwrap();
+        let dropped = drops.then_some(Dropped { settings: &settings, drawn: &drawn });
+        let mut seen = device.upload(&vec![UNTOUCHED; flat.len()]).unwrap();
+        let mut pulled = device.upload(&gradient).unwrap();
+        cohort.see(&flat, &grids, dropped, &mut seen).unwrap();
+        cohort.pull_back_steps(&flat, &grids, &mut pulled).unwrap();
+        let (seen, pulled) = (seen.to_vec().unwrap(), pulled.to_vec().unwrap());
+        let kept = if drops { factors(&networks[0], 40, 3) } else { vec![1.0; layout.len()] };
+        let mut outside = 0;
+        for view in layout.views() {
+            let Some((_, step)) = layout.stepped().find(|(matrix, _)| *matrix == view) else { continue };
+            let size = f64::from(parameters[0][step.offset]).exp();
+            let mut sum = 0.0;
+            for i in view.range() {
+                let (w, g) = (f64::from(parameters[0][i]), f64::from(gradient[i]));
+                let value = (w / size).round_ties_even().clamp(-8.0, 7.0) * size;
+                let is_in_reach = (-8.0..=7.0).contains(&(w / size));
+                outside += usize::from(!is_in_reach);
+                let expected = kept[i] * if is_learnt { value } else { w };
+                assert!((f64::from(seen[i]) - expected).abs() < 1e-5, "{} {i}", view.name);
+                let expected = if is_learnt && !is_in_reach { 0.0 } else { gradient[i] };
+                assert_eq!(pulled[i], expected, "{} {i}", view.name);
+                sum += g * if is_in_reach { value - w } else { value };
+            }
+            let expected = if is_learnt { sum / (7.0 * view.len() as f64).sqrt() } else { 0.0 };
+            assert!((f64::from(pulled[step.offset]) - expected).abs() < 1e-5, "{}", step.name);
+        }
+        assert!(outside > 5, "{outside} are out of reach");
+        let other = plan.parameters(1);
+        assert_eq!(pulled[other.clone()], gradient[other.clone()], "a network without steps stays as it is");
+        assert!(drops || seen[other] == parameters[1]);
+    }
 }

@@ -186,9 +186,6 @@ fn unsupported(config: &Config, data: &Dataset, device: &Device) -> Option<Strin
     if let Some((key, share)) = shares.into_iter().find(|(_, share)| share.is_some_and(|share| share > 0.0)) {
         return Some(format!("`{key} = {}` is not supported on a GPU", Setting::text(&share.unwrap_or(0.0))));
     }
-    if config.has_four_bits() {
-        return Some("matrices of 4 bits are trained on the CPU".to_owned());
-    }
     if training.teacher.is_some() {
         return Some("`teacher` is not supported on a GPU".to_owned());
     }

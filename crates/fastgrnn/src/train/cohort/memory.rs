@@ -284,7 +284,7 @@ impl DeviceMemory {
         let of_view = |view: &View| match view.role {
             Role::Weight | Role::Embedding => grids.next().map(|grid| match grid {
                 WeightGrid::Fixed(grid) => ViewGrid::of_exponent(grid.exponent),
-                WeightGrid::Learnt => ViewGrid::default(),
+                WeightGrid::Learnt => ViewGrid::LEARNT,
             }),
             _ => None,
         };

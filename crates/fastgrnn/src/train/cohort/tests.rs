@@ -91,7 +91,7 @@ fn assert_alike(cpu: &Outcome, gpu: &Outcome, what: &str) {
 }
 
 /// What of a training on a GPU differs from recipe to recipe.
-const RECIPES: [(&str, &str); 7] = [
+const RECIPES: [(&str, &str); 9] = [
     (
         "few draws and no patience",
         "epoch-draws = 10\npatience = 1\nepochs = 6\nlr = 0.3\nrefit = \"best-epochs\"\ncell = \"ugrnn\"",
@@ -101,6 +101,16 @@ const RECIPES: [(&str, &str); 7] = [
         "stages to the integer grid",
         "quantize = true\nkeep-u = 0.4\nema = 0.8\nepochs = 6\nclip = 0.5\nrank-u = 3\n\
          stages = \"dense:1/4,project:1/4:every=3,frozen:1/4,quantized:1/4\"",
+    ),
+    (
+        "matrices of 4 bits",
+        "quantize = true\nbits-w = 4\nbits-u = 4\nbits-head = 4\nema = 0.8\nclip = 0.5\nrank-u = 3\n\
+         refit = \"full\"\nweight-drop = 0.2",
+    ),
+    (
+        "matrices of 4 and of 8 bits",
+        "quantize = true\nbits-u = 4\nkeep-w = 0.5\nepochs = 6\noptimizer = \"nesterov\"\n\
+         stages = \"project:1/3,quantized:2/3\"",
     ),
     ("folds", "cv = \"3\"\nepochs = 2\nseeds = 1\noptimizer = \"nesterov\""),
     (
@@ -177,12 +187,23 @@ impl Observer for StopAfter {
 
 #[test]
 fn either_device_continues_what_the_other_has_begun() {
+    continued(
+        "refit = \"best-epochs\"\nkeep-u = 0.5\nema = 0.9\nstages = \"project:1/2:every=4,frozen:1/2\"\n",
+    );
+}
+
+#[test]
+fn either_device_goes_on_learning_the_steps_that_the_other_has_learnt() {
+    continued(
+        "quantize = true\nbits-w = 4\nbits-u = 4\nema = 0.9\nrefit = \"full\"\nstages = \"dense:1/6,quantized:5/6\"\n",
+    );
+}
+
+fn continued(keys: &str) {
     if !emulator::is_available() {
         return;
     }
     let data = classes();
-    let keys =
-        "refit = \"best-epochs\"\nkeep-u = 0.5\nema = 0.9\nstages = \"project:1/2:every=4,frozen:1/2\"\n";
     let config = recipe(keys).resolve(&data).unwrap();
     let whole = train(None, &recipe(keys), &data);
     // On the CPU that is in the middle of an epoch of the first seed; on the GPU both seeds have done two epochs.

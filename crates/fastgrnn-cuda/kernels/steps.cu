@@ -1,0 +1,2 @@
+// The second module that scripts/build-kernels compiles.
+#include "steps.cuh"
