@@ -4,11 +4,17 @@
 use crate::{LAYERS, Source, seal};
 use fastgrnn_runtime::int::TABLE_LEN;
 
+const FAST_GRNN: usize = 3;
 const LSTM: usize = 6;
-const FIRST_GATED: usize = 3;
+const MIN_GRU: usize = 7;
+const FAST_GRNN_GAIN: usize = 8;
+const FIRST_GATED: usize = FAST_GRNN;
 /// Blocks of rows, and bias vectors, of each cell by its code.
-const BLOCKS: [usize; 7] = [1, 1, 1, 1, 2, 3, 4];
-const BIASES: [usize; 7] = [1, 1, 1, 2, 2, 4, 4];
+const BLOCKS: [usize; 9] = [1, 1, 1, 1, 2, 3, 4, 2, 1];
+const BIASES: [usize; 9] = [1, 1, 1, 2, 2, 4, 4, 2, 2];
+
+/// The form of a matrix that is absent.
+const ABSENT: u8 = 5;
 
 /// A sealed image made of `source`'s choices.
 pub fn image(source: &mut Source<'_>) -> Vec<u8> {
@@ -59,40 +65,51 @@ pub fn image(source: &mut Source<'_>) -> Vec<u8> {
 
 /// Writes a layer; returns its units and whether it needs the table.
 fn layer(out: &mut Vec<u8>, source: &mut Source<'_>, inputs: usize, extended: bool) -> (usize, bool) {
-    let kind = source.below(7);
+    let kind = source.below(BLOCKS.len());
     let gate = if kind >= FIRST_GATED { source.below(6) } else { 255 };
     let (update, starts) = (source.below(6), source.below(2));
     out.extend([kind as u8, gate as u8, update as u8, starts as u8]);
     let hidden = size(source, 8);
-    let ranks = [source.below(4), source.below(4)];
+    let has_u = kind != MIN_GRU;
+    let ranks = [source.below(4), if has_u { source.below(4) } else { 0 }];
     words(out, [hidden, ranks[0], ranks[1]]);
     out.push(4 + source.below(11) as u8);
     out.push(source.below(15) as u8);
     out.push(if kind == LSTM { source.below(15) as u8 } else { 0 });
     out.push(source.below(15) as u8);
-    for rank in ranks {
+    for (rank, is_there) in ranks.into_iter().zip([true, has_u]) {
         out.push(if rank == 0 { 0 } else { source.below(31) as u8 });
-        out.push(source.below(31) as u8);
+        out.push(if is_there { source.below(31) as u8 } else { 0 });
     }
     let (mut four_bits, mut byte_biases) = ([false; 2], false);
     if extended {
-        four_bits = four_bits.map(|_| source.below(2) == 1);
+        four_bits = [source.below(2) == 1, has_u && source.below(2) == 1];
         words(out, four_bits.map(|four_bits| multiplier(source, four_bits)));
         byte_biases = source.below(2) == 1;
         out.push(2 - u8::from(byte_biases));
     }
     let rows = BLOCKS[kind] * hidden;
-    for (cols, rank, four_bits) in [(inputs, ranks[0], four_bits[0]), (hidden, ranks[1], four_bits[1])] {
+    let of_u = four_bits[1];
+    for (cols, rank, is_there, four_bits) in
+        [(inputs, ranks[0], true, four_bits[0]), (hidden, ranks[1], has_u, of_u)]
+    {
+        if !is_there {
+            out.push(ABSENT);
+            continue;
+        }
         matrix(out, source, rows, if rank == 0 { cols } else { rank }, four_bits);
         if rank != 0 {
             matrix(out, source, cols, rank, four_bits);
         }
     }
     biases(out, source, BIASES[kind] * hidden, byte_biases);
+    if kind == FAST_GRNN_GAIN {
+        out.extend((0..hidden).map(|_| source.byte()));
+    }
     let scalars: &[(usize, usize)] = match kind {
         1 => &[(1, 1 << 15), (1, 1 << 15)],
         2 => &[(hidden, 1 << 15), (1, 1 << 14), (1, 1 << 14)],
-        3 => &[(1, 1 << 14), (1, 1 << 14)],
+        FAST_GRNN | FAST_GRNN_GAIN => &[(1, 1 << 14), (1, 1 << 14)],
         _ => &[],
     };
     for &(count, most) in scalars {

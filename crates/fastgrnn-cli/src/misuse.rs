@@ -65,6 +65,7 @@ fn settings(error: &ConfigError) -> bool {
         | ConfigError::Unused { .. }
         | ConfigError::Memory { .. }
         | ConfigError::Excess { .. }
+        | ConfigError::GateGain(_)
         | ConfigError::Limits(_)
         | ConfigError::Quantize(_)
         | ConfigError::Network(_) => true,

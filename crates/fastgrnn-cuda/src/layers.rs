@@ -148,6 +148,7 @@ fn rule(kind: CellKind) -> Rule {
         CellKind::FastRnn => rule("fastrnn", 1, 1, 3),
         CellKind::FastRnnVector => rule("fastrnn_vector", 1, 1, 4),
         CellKind::FastGrnn => rule("fastgrnn", 1, 1, 5),
+        CellKind::FastGrnnGain => rule("fastgrnn_gain", 1, 1, 6),
         CellKind::Ugrnn => rule("ugrnn", 2, 2, 3),
         CellKind::Gru => Rule { u_places: [0, 1, 3, 3], ..rule("gru", 4, 4, 5) },
         CellKind::Lstm => rule("lstm", 4, 5, 6),

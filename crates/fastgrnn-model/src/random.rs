@@ -49,6 +49,8 @@ const GAIN_HEAD: f64 = 2.0;
 const KEEP: f64 = 0.6;
 /// Deviation of biases within a layer.
 const BIAS: f64 = 0.2;
+/// Deviation of the gains of gates from 1.
+const GATE_GAIN: f64 = 0.25;
 /// Weights in deviations: none smaller, which would round to 0, and none larger, which would
 /// coarsen the grid of all others.
 const WEIGHTS: std::ops::Range<f64> = 0.1..3.0;
@@ -245,6 +247,7 @@ impl RandomModel {
                     };
                     out.iter_mut().for_each(|b| *b = (centre + BIAS * rng.normal()) as f32);
                 }
+                (Role::Gain, _) => out.iter_mut().for_each(|g| *g += (GATE_GAIN * rng.normal()) as f32),
                 (Role::Raw | Role::Basis | Role::Step, _) => {}
             }
         }

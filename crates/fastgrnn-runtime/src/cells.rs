@@ -27,6 +27,9 @@ pub enum CellKind {
     /// `z = g(Wx + Uh + b_z)`, `h̃ = f(Wx + Uh + b_h)`, `h' = (ζ(1−z) + ν)⊙h̃ + z⊙h`
     #[cfg_attr(feature = "serde", serde(rename = "fastgrnn"))]
     FastGrnn,
+    /// FastGRNN with a gain for each unit's gate: `a = Wx + Uh`, `z = g(γ⊙a + b_z)`, `h̃ = f(a + b_h)`
+    #[cfg_attr(feature = "serde", serde(rename = "fastgrnn-gain"))]
+    FastGrnnGain,
     /// `z = g(W_z x + U_z h + b_z)`, `h̃ = f(W_h x + U_h h + b_h)`, `h' = z⊙h + (1−z)⊙h̃`
     #[cfg_attr(feature = "serde", serde(rename = "ugrnn"))]
     Ugrnn,
@@ -46,7 +49,7 @@ pub enum CellKind {
 
 /// All cells, in the order in which they are listed to users.
 pub const CELLS: &[Declaration] =
-    &[RNN, FAST_RNN, FAST_RNN_VECTOR, FAST_GRNN, UGRNN, GRU, LSTM, MIN_GRU, EURNN];
+    &[RNN, FAST_RNN, FAST_RNN_VECTOR, FAST_GRNN, FAST_GRNN_GAIN, UGRNN, GRU, LSTM, MIN_GRU, EURNN];
 
 /// The length from which on a complex number has a direction: the rule of the EURNN makes a shorter one 0, whose
 /// direction would be that of rounding errors.
@@ -60,6 +63,7 @@ impl CellKind {
             Self::FastRnn => &FAST_RNN,
             Self::FastRnnVector => &FAST_RNN_VECTOR,
             Self::FastGrnn => &FAST_GRNN,
+            Self::FastGrnnGain => &FAST_GRNN_GAIN,
             Self::Ugrnn => &UGRNN,
             Self::Gru => &GRU,
             Self::Lstm => &LSTM,
@@ -76,6 +80,7 @@ impl CellKind {
             Self::FastRnn => const { FAST_RNN.shape() },
             Self::FastRnnVector => const { FAST_RNN_VECTOR.shape() },
             Self::FastGrnn => const { FAST_GRNN.shape() },
+            Self::FastGrnnGain => const { FAST_GRNN_GAIN.shape() },
             Self::Ugrnn => const { UGRNN.shape() },
             Self::Gru => const { GRU.shape() },
             Self::Lstm => const { LSTM.shape() },
@@ -131,6 +136,16 @@ const FAST_GRNN: Declaration = Declaration {
     signed_gates: true,
     update_share: 2,
     ..Declaration::new(CellKind::FastGrnn, Some(3))
+};
+
+const FAST_GRNN_GAIN: Declaration = Declaration {
+    kind: CellKind::FastGrnnGain,
+    code: Some(8),
+    name: "fastgrnn-gain",
+    title: "FastGRNN-gain",
+    equation: "a = W x + U h; z = g(gamma * a + b_z); c = f(a + b_h); h' = (zeta (1 - z) + nu) * c + z * h",
+    pointwise: &[gate_bias("b_z", SlowStart::Keep), update_bias("b_h"), GAMMA, ZETA, NU],
+    ..FAST_GRNN
 };
 
 const UGRNN: Declaration = Declaration {
@@ -218,7 +233,7 @@ pub struct Declaration {
     /// Whether the rule reads pairs of units, the real and the imaginary part of a complex number. The number of units
     /// is even then, and a vector of parameters has an entry for each pair.
     pub has_pairs: bool,
-    /// The parameters besides W and U, in layout order: biases, then scalars.
+    /// The parameters besides W and U, in layout order: biases, then gains, then scalars.
     pub pointwise: &'static [Pointwise],
     /// Whether integer models may use a gate nonlinearity with negative values.
     pub signed_gates: bool,
@@ -287,7 +302,12 @@ impl Declaration {
 
     /// The bias vectors of this cell, in layout order.
     pub fn biases(&self) -> impl Iterator<Item = &'static Pointwise> {
-        self.pointwise.iter().filter(|p| !p.through_sigmoid())
+        self.pointwise.iter().filter(|p| !p.through_sigmoid() && p.usage != Usage::GateGain)
+    }
+
+    /// The gains of gates of this cell, in layout order.
+    pub fn gains(&self) -> impl Iterator<Item = &'static Pointwise> {
+        self.pointwise.iter().filter(|p| p.usage == Usage::GateGain)
     }
 
     const fn count(&self, usage: Usage) -> usize {
@@ -314,6 +334,7 @@ impl Declaration {
             blocks: self.blocks.len(),
             states: self.states,
             biases: self.gates() + self.count(Usage::UpdateBias) + self.count(Usage::RecurrentBias),
+            has_gain: self.count(Usage::GateGain) > 0,
             gated: self.gated(),
             signed_gates: self.signed_gates,
             reads_state: self.reads_state,
@@ -338,6 +359,8 @@ pub struct CellShape {
     pub states: usize,
     /// Bias vectors.
     pub biases: usize,
+    /// Whether there is a gain for each unit's gate.
+    pub has_gain: bool,
     /// Whether there is a gate nonlinearity.
     pub gated: bool,
     /// Whether integer models may use a gate nonlinearity with negative values.
@@ -427,9 +450,14 @@ pub enum Usage {
     UpdateBias,
     /// A bias of `U·h` alone, which a gate multiplies before it reaches the update.
     RecurrentBias,
+    /// A factor of a sum on its way into the gate; see [`GAIN_BITS`].
+    GateGain,
     /// One of α, β, ζ, ν, stored before its sigmoid.
     Scalar(ScalarName),
 }
+
+/// Fraction bits of a gain in an integer model, where it is a signed byte.
+pub const GAIN_BITS: u32 = 5;
 
 impl Usage {
     /// A number for each usage, because `==` is not available to constants.
@@ -438,7 +466,8 @@ impl Usage {
             Self::GateBias => 0,
             Self::UpdateBias => 1,
             Self::RecurrentBias => 2,
-            Self::Scalar(name) => 3 + name as u8,
+            Self::GateGain => 3,
+            Self::Scalar(name) => 4 + name as u8,
         }
     }
 }
@@ -511,6 +540,14 @@ pub enum SlowStart {
 
 const ZERO: SlowStart = SlowStart::Value(0.0);
 const ZETA: Pointwise = scalar(ScalarName::Zeta, 1.0, SlowStart::Value(1.0));
+// With a gain of 1 the cell is FastGRNN.
+const GAMMA: Pointwise = Pointwise {
+    name: "gamma",
+    is_vector: true,
+    usage: Usage::GateGain,
+    authors: 1.0,
+    slow: SlowStart::Value(1.0),
+};
 const NU: Pointwise = scalar(ScalarName::Nu, -4.0, SlowStart::Value(-4.0));
 
 const fn gate_bias(name: &'static str, slow: SlowStart) -> Pointwise {
@@ -577,10 +614,14 @@ mod tests {
     }
 
     #[test]
-    fn biases_come_before_scalars_and_scalars_in_their_order() {
+    fn biases_come_first_then_gains_then_scalars_in_their_order() {
         for d in CELLS {
-            let biases = d.biases().count();
-            assert!(d.pointwise[..biases].iter().all(|p| !p.through_sigmoid()), "{}", d.name);
+            let (biases, gains) = (d.biases().count(), d.gains().count());
+            let order: Vec<_> = d.biases().chain(d.gains()).map(|p| p.name).collect();
+            let names: Vec<_> = d.pointwise.iter().map(|p| p.name).collect();
+            assert_eq!(order, names[..biases + gains], "{}", d.name);
+            assert!(d.pointwise[biases + gains..].iter().all(Pointwise::through_sigmoid), "{}", d.name);
+            assert_eq!(d.shape().has_gain, gains > 0, "{}", d.name);
             let scalars: Vec<ScalarName> = d.scalars().map(|(name, _)| name).collect();
             assert!(scalars.is_sorted(), "{}", d.name);
             assert_eq!(d.shape().biases, biases, "{}", d.name);
@@ -599,6 +640,7 @@ mod tests {
         assert_eq!(shape(CellKind::FastRnn), (1, 1, 1, 1, 0, 1));
         assert_eq!(shape(CellKind::FastRnnVector), (1, 1, 1, 1, 0, 1));
         assert_eq!(shape(CellKind::FastGrnn), (1, 1, 2, 1, 1, 1));
+        assert_eq!(shape(CellKind::FastGrnnGain), (1, 1, 2, 1, 1, 1));
         assert_eq!(shape(CellKind::Ugrnn), (2, 1, 2, 2, 1, 1));
         assert_eq!(shape(CellKind::Gru), (3, 1, 4, 4, 2, 1));
         assert_eq!(shape(CellKind::Lstm), (4, 2, 4, 4, 3, 2));

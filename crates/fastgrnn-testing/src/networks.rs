@@ -108,9 +108,11 @@ pub fn params(net: &Network, rng: &mut Rng) -> Vec<f32> {
         let scale = match view.role {
             Role::Weight => 0.8 / (view.cols as f64).sqrt(),
             Role::Bias => 0.4,
+            Role::Gain => 0.4,
             Role::Raw | Role::Embedding | Role::Basis | Role::Step => 1.0,
         };
-        params[view.range()].fill_with(|| (scale * rng.normal()) as f32);
+        let centre = if view.role == Role::Gain { 1.0 } else { 0.0 };
+        params[view.range()].fill_with(|| (centre + scale * rng.normal()) as f32);
     }
     params
 }

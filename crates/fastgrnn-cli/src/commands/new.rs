@@ -59,13 +59,15 @@ pub fn run(args: NewArgs, console: Console) -> anyhow::Result<()> {
 
 fn spec(args: &NewArgs) -> anyhow::Result<RandomModel> {
     let (network, sparsity) = (&args.network, args.sparsity.clone().with_defaults());
-    let (Some(kind), Some(hidden)) = (network.cell, network.hidden) else {
+    let kind = (network.cell.is_some() || network.gate_gain == Some(true)).then(|| network.chosen_cell());
+    let (Some(kind), Some(hidden)) = (kind, network.hidden) else {
         return Err(misuse("--cell and --hidden are required"));
     };
     network.check().and_then(|()| sparsity.check()).map_err(|error| {
         let problem = format!("`{} = {}`: it must be {}", error.key, error.value, error.expected);
         misuse(with_flags(&problem))
     })?;
+    network.clone().settle_gate_gain().map_err(|conflict| misuse(with_flags(&conflict.to_string())))?;
     let mut cell = Cell::new(kind, args.input, hidden);
     cell.form_w = form("w", network.form_w, network.rank_w, cell.form_w)?;
     cell.form_u = form("u", plain_form_u(network)?, network.rank_u, cell.form_u)?;

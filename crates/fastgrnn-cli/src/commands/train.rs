@@ -30,10 +30,7 @@ fn place(
     resume: bool,
     console: Console,
 ) -> anyhow::Result<(Recipe, Place)> {
-    let named = |r: &Recipe| {
-        let cell = r.clone().with_defaults().network.cell.expect("the cell has a constant default");
-        r.source.dataset.clone().map(|dataset| (dataset, cell))
-    };
+    let named = |r: &Recipe| r.source.dataset.clone().map(|dataset| (dataset, r.network.chosen_cell()));
     let out = match (resume, out) {
         (true, None) => {
             let (dataset, cell) = named(&recipe)

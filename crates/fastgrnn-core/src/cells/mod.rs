@@ -21,8 +21,8 @@ mod start;
 mod weight_bits;
 
 pub use fastgrnn_runtime::cells::{
-    Alphas, CELLS, CellKind, CellShape, Declaration, Pointwise, SHORTEST, Scalar, ScalarName, SlowStart,
-    Usage,
+    Alphas, CELLS, CellKind, CellShape, Declaration, GAIN_BITS, Pointwise, SHORTEST, Scalar, ScalarName,
+    SlowStart, Usage,
 };
 pub use fastgrnn_runtime::{MatrixForm, Nonlinearity};
 pub use nonlinearity::NonlinearityF64;
@@ -254,7 +254,11 @@ impl Cell {
                 continue;
             }
             let rows = if p.is_vector { self.kind.shape().vector_len(self.hidden) } else { 1 };
-            let role = if p.through_sigmoid() { Role::Raw } else { Role::Bias };
+            let role = match p.usage {
+                Usage::Scalar(_) => Role::Raw,
+                Usage::GateGain => Role::Gain,
+                Usage::GateBias | Usage::UpdateBias | Usage::RecurrentBias => Role::Bias,
+            };
             params.push(Param { name: p.name, rows, cols: 1, role, pointwise: Some(*p) });
         }
         params

@@ -9,6 +9,8 @@ pub enum Role {
     Weight,
     /// A bias vector.
     Bias,
+    /// A gain of each unit's gate: it is not decayed, and a byte of a fixed grid in integers.
+    Gain,
     /// α, β, ζ or ν before their sigmoid.
     Raw,
     /// What makes an orthogonal matrix: it is not decayed, and the bytes of a device hold the matrix instead.

@@ -28,10 +28,12 @@ pub struct Memory {
     pub c: f64,
 }
 
-/// Biases, scalars and nonlinearities of a layer, wherever they are stored.
+/// Biases, gains, scalars and nonlinearities of a layer, wherever they are stored.
 pub trait Parameters {
     /// The entry of bias `name` for this unit, or the pair that it belongs to.
     fn bias(&self, name: &str, unit: usize) -> f64;
+    /// The gain `name` of this unit's gate.
+    fn gain(&self, name: &str, unit: usize) -> f64;
     /// α, β, ζ or ν of this unit, after the sigmoid.
     fn scalar(&self, name: &str, unit: usize) -> f64;
     /// The gate nonlinearity.
@@ -50,14 +52,14 @@ pub(crate) struct Pointwise<'a> {
     kink_margin: Cell<f64>,
 }
 
-/// Where a stored bias or scalar lies.
+/// Where a stored bias, gain or scalar lies.
 pub(crate) struct Place {
     name: &'static str,
     start: usize,
     rows: usize,
 }
 
-/// Where the stored biases and scalars of `cell` lie from `*offset` on; moves `*offset` past them.
+/// Where the stored biases, gains and scalars of `cell` lie from `*offset` on; moves `*offset` past them.
 pub(crate) fn places(cell: &Declared, offset: &mut usize) -> Vec<Place> {
     let pointwise = cell.params().into_iter().filter(|p| p.pointwise.is_some());
     pointwise
@@ -86,6 +88,10 @@ impl<'a> Pointwise<'a> {
     }
 
     pub(crate) fn add_bias(&self, gradient: &mut [f64], name: &str, unit: usize, d: f64) {
+        gradient[self.place(name, unit)] += d;
+    }
+
+    pub(crate) fn add_gain(&self, gradient: &mut [f64], name: &str, unit: usize, d: f64) {
         gradient[self.place(name, unit)] += d;
     }
 
@@ -119,6 +125,10 @@ impl<'a> Pointwise<'a> {
 
 impl Parameters for Pointwise<'_> {
     fn bias(&self, name: &str, unit: usize) -> f64 {
+        self.params[self.place(name, unit)]
+    }
+
+    fn gain(&self, name: &str, unit: usize) -> f64 {
         self.params[self.place(name, unit)]
     }
 

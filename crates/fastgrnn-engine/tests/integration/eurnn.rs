@@ -16,6 +16,10 @@ impl Parameters for OneBias {
         self.0
     }
 
+    fn gain(&self, _: &str, _: usize) -> f64 {
+        unreachable!("an EURNN has no gain")
+    }
+
     fn scalar(&self, _: &str, _: usize) -> f64 {
         unreachable!("an EURNN has no scalar")
     }

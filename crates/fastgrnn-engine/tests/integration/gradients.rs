@@ -236,7 +236,12 @@ fn gradients_equal_the_reference_for_every_scalar_mode() {
 fn gradients_equal_the_reference_over_long_sequences() {
     for kind in kinds() {
         let net = network(&Cell::new(kind, 1, 8), 1, FULL, 3, Readout::Last);
-        let (params, batch) = off_kinks(&net, &[300, 1, 171], Loss::default(), false, 0.0);
+        let (mut params, batch) = off_kinks(&net, &[300, 1, 171], Loss::default(), false, 0.0);
+        // A draw that amplifies differences would amplify those of rounding, over hundreds of steps. Pairs of
+        // units keep the draw, which is away from their kinks.
+        if let Some(u) = net.layout().view("layer0.u").filter(|_| !kind.declaration().has_pairs) {
+            params[u.range()].iter_mut().for_each(|u| *u *= 0.5);
+        }
         check(&net, &params, &batch, Loss::default());
     }
 }

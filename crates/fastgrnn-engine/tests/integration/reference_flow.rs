@@ -15,7 +15,8 @@ const CHANGE: f64 = 1.0 / 4096.0;
 fn cases() -> Vec<(Network, Vec<f64>, Batch)> {
     let mut cases = Vec::new();
     for kind in kinds() {
-        for form in [None, Some(MatrixForm::LowRank(2)), Some(MatrixForm::Diagonal)] {
+        let forms = [None, Some(MatrixForm::LowRank(2)), Some(MatrixForm::Diagonal)];
+        for (number, form) in forms.into_iter().enumerate() {
             let mut cell = Cell::new(kind, 2, 4);
             if let Some(form) = form {
                 if !kind.declaration().reads_state {
@@ -24,7 +25,8 @@ fn cases() -> Vec<(Network, Vec<f64>, Batch)> {
                 cell.form_u = form;
             }
             let net = Network::new(vec![cell], 3);
-            let mut rng = Rng::new(cases.len() as u64);
+            // The draws of a cell do not change when another one is declared.
+            let mut rng = Rng::keyed(number as u64, &[kind.name().len() as u64]);
             let params = (0..net.layout().len()).map(|_| 0.7 * rng.normal()).collect();
             let mut batch = Batch::new(2);
             let x: Vec<f32> = (0..2 * STEPS).map(|_| rng.normal() as f32).collect();

@@ -103,6 +103,9 @@ pub(super) fn code(
     // The biases of a unit are neighbours because they are read together.
     let biases = (0..layer.cell.hidden).flat_map(|k| layer.biases.iter().map(move |b| b[k]));
     tables.words(&format!("b_{index}"), &biases.collect::<Vec<i16>>());
+    if cell.kind.shape().has_gain {
+        tables.bytes(&format!("gain_{index}"), &layer.gains);
+    }
     if cell.kind.shape().alphas == Alphas::PerUnit {
         tables.unsigned_words(&format!("alpha_{index}"), &layer.alpha);
     }

@@ -6,8 +6,8 @@
 use super::curve::{CurveCall, Curves};
 use super::helpers::Helpers;
 use super::text::times;
-use fastgrnn::cells::CellKind;
-use fastgrnn::quantize::IntegerLayer;
+use fastgrnn::cells::{CellKind, GAIN_BITS};
+use fastgrnn::quantize::{IntegerFactors, IntegerLayer};
 
 /// The rule of a unit as C.
 pub(super) struct UnitCode {
@@ -33,7 +33,8 @@ pub(super) fn code(
         CellKind::Rnn => rule.rnn(),
         CellKind::FastRnn => rule.fast_rnn(),
         CellKind::FastRnnVector => rule.fast_rnn_vector(),
-        CellKind::FastGrnn => rule.fast_grnn(),
+        CellKind::FastGrnn => rule.fast_grnn("sum[0]"),
+        CellKind::FastGrnnGain => rule.fast_grnn_gain(),
         CellKind::Ugrnn => rule.ugrnn(),
         CellKind::Gru => rule.gru(),
         CellKind::Lstm => rule.lstm(),
@@ -84,7 +85,8 @@ impl Rule<'_> {
         ]
     }
 
-    fn fast_grnn(&self) -> Vec<String> {
+    /// FastGRNN, whose gate reads `gate_sum`.
+    fn fast_grnn(&self, gate_sum: &str) -> Vec<String> {
         let share = if self.gate_is_unsigned() {
             // ν + R(ζ·(1 − z), 15) in one subtraction and one shift by whole bytes.
             let product = self.helpers.multiply_uu("zeta", "z");
@@ -96,11 +98,24 @@ impl Rule<'_> {
         };
         let value = self.update_in_state_units(&self.gated_update("share", "value"), -1);
         vec![
-            self.declare_gate("z", 0, 0),
+            self.declare_gate_of("z", gate_sum, 0),
             self.declare_update(&self.update_at(0, 1)),
             share,
             self.store_blend(&value, &self.gated("z", &self.h())),
         ]
+    }
+
+    fn fast_grnn_gain(&self) -> Vec<String> {
+        let most = largest_sum(self.layer);
+        let sum = match most {
+            0..=0x7FFF => "(int16_t)sum[0]",
+            0x8000..=0x7F_FFFF => "sum[0]",
+            _ => "(sum[0] > 8388607 ? 8388607 : sum[0] < -8388608 ? -8388608 : sum[0])",
+        };
+        let product = format!("(int32_t)FG_BYTE(gain_{} + k) * {sum}", self.index);
+        let gained = self.helpers.round_shift(&product, GAIN_BITS);
+        let declared = format!("const int32_t gained = {gained};");
+        std::iter::once(declared).chain(self.fast_grnn("gained")).collect()
     }
 
     fn ugrnn(&self) -> Vec<String> {
@@ -172,8 +187,13 @@ impl Rule<'_> {
 
     /// Declares a gate called `name`, of a sum and a bias.
     fn declare_gate(&self, name: &str, sum: usize, bias: usize) -> String {
+        self.declare_gate_of(name, &format!("sum[{sum}]"), bias)
+    }
+
+    /// Declares a gate called `name`, of the expression `sum` and a bias.
+    fn declare_gate_of(&self, name: &str, sum: &str, bias: usize) -> String {
         let gate = self.gate.as_ref().expect("only rules of gated cells declare gates");
-        format!("const {} {name} = {};", gate.ctype, gate.at(&format!("sum[{sum}] + {}", self.bias(bias))))
+        format!("const {} {name} = {};", gate.ctype, gate.at(&format!("{sum} + {}", self.bias(bias))))
     }
 
     /// Whether gates are between 0 and 1, so that a gate and its complement fit 16 bits.
@@ -238,7 +258,8 @@ impl Rule<'_> {
         let (layer, kind) = (self.layer, self.layer.cell.kind);
         let unity = self.update.takes_unity || self.gate.as_ref().is_some_and(|gate| gate.takes_unity);
         let blends = kind != CellKind::Rnn && kind != CellKind::FastRnnVector;
-        let shares = kind == CellKind::FastGrnn && self.gate_is_unsigned();
+        let is_fast_grnn = matches!(kind, CellKind::FastGrnn | CellKind::FastGrnnGain);
+        let shares = is_fast_grnn && self.gate_is_unsigned();
         let most = (u32::from(layer.zeta) + u32::from(layer.nu)) * 65_536 + 32_768;
         let all = [
             (unity, "int32_t", "unity", (1 << layer.shifts.sums).to_string()),
@@ -250,4 +271,15 @@ impl Rule<'_> {
         let declarations = used().map(|(_, kind, name, value)| format!("    {kind} {name} = {value};\n"));
         declarations.chain(used().map(|(_, _, name, _)| format!("    FG_HOLD({name});\n"))).collect()
     }
+}
+
+/// No sum of the layer is larger in absolute value, whatever W and U are multiplied with.
+fn largest_sum(layer: &IntegerLayer) -> i64 {
+    let side = |factors: &IntegerFactors, shift: u32| {
+        let rows = factors.first.entries.chunks(factors.first.cols.max(1));
+        let sizes = rows.map(|row| row.iter().map(|&a| i64::from(a).abs()).sum::<i64>());
+        // The last 2 are for roundings.
+        ((sizes.max().unwrap_or(0) << 15) >> shift) + 2
+    };
+    side(&layer.w, layer.shifts.w1) + side(&layer.u, layer.shifts.u1)
 }

@@ -1,7 +1,7 @@
 //! What the soft-float C computes, in f64. It is the reference for tests and the source of the golden
 //! vectors, so it is written to be obvious rather than fast.
 
-use super::step::{input, scaled};
+use super::step::{gain, input, scaled};
 use fastgrnn::cells::{MatrixForm, NonlinearityF64, ScalarName};
 use fastgrnn::quantize::{IntegerFactors, IntegerLayer, IntegerMatrix, IntegerNetwork};
 use fastgrnn::reference::{self, Memory, Parameters, Unit};
@@ -77,6 +77,10 @@ impl Parameters for Values<'_> {
         let vector = layer.cell.kind.declaration().biases().position(|p| p.name == name);
         let vector = &layer.biases[vector.expect("a rule reads the biases of its declaration")];
         f64::from(scaled(i32::from(vector[unit]), bits))
+    }
+
+    fn gain(&self, _: &str, unit: usize) -> f64 {
+        f64::from(gain(self.0.gains[unit]))
     }
 
     fn scalar(&self, name: &str, unit: usize) -> f64 {

@@ -1,7 +1,7 @@
 //! Layers, nonlinearities and head of the soft-float C.
 
 use super::tables::{FloatRows, FloatTables, literal};
-use fastgrnn::cells::{Alphas, Cell, CellKind, MatrixForm, Nonlinearity};
+use fastgrnn::cells::{Alphas, Cell, CellKind, GAIN_BITS, MatrixForm, Nonlinearity};
 use fastgrnn::quantize::{IntegerFactors, IntegerLayer, IntegerNetwork};
 
 /// C of all layers.
@@ -22,6 +22,11 @@ pub(super) fn sums_len(cell: &Cell) -> usize {
 /// `v · 2^bits`
 pub(super) fn scaled(v: i32, bits: i32) -> f32 {
     v as f32 * (bits as f32).exp2()
+}
+
+/// What the byte of a gain stands for.
+pub(super) fn gain(byte: i8) -> f32 {
+    scaled(i32::from(byte), -(GAIN_BITS as i32))
 }
 
 /// Factor and offset of each input: `x = count · factor − offset`.
@@ -83,6 +88,9 @@ fn function(index: usize, layer: &IntegerLayer, tables: &mut FloatTables) -> Str
     }
     if cell.kind.shape().alphas == Alphas::PerUnit {
         tables.floats(&format!("l{index}_alpha"), layer.alpha.iter().map(|&a| scaled(i32::from(a), -15)));
+    }
+    if cell.kind.shape().has_gain {
+        tables.floats(&format!("l{index}_gain"), layer.gains.iter().map(|&byte| gain(byte)));
     }
     let rule = rule(index, layer);
     let projected = if rank > 0 { format!("    float m[{rank}];\n") } else { String::new() };
@@ -170,6 +178,11 @@ fn rule(index: usize, layer: &IntegerLayer) -> String {
         CellKind::FastGrnn => vec![
             format!("float z = {g}({});", sum(0, 0)),
             format!("h[k] = ({zeta} * (1.0f - z) + {nu}) * {f}({}) + z * h[k];", sum(0, 1)),
+        ],
+        CellKind::FastGrnnGain => vec![
+            "float a = sums[k];".into(),
+            format!("float z = {g}(REAL(&l{index}_gain[k]) * a + REAL(&l{index}_b0[k]));"),
+            format!("h[k] = ({zeta} * (1.0f - z) + {nu}) * {f}(a + REAL(&l{index}_b1[k])) + z * h[k];"),
         ],
         CellKind::Ugrnn => vec![
             format!("float z = {g}({});", sum(0, 0)),

@@ -50,7 +50,9 @@ fn layer(l: &Layer, inputs: usize) -> IntegerLayer {
     let (alpha, beta, zeta, nu) = match &l.cell {
         OracleCell::FastRnn { alpha, beta } => (vec![*alpha], *beta, 0, 0),
         OracleCell::FastRnnVector { alpha, zeta, nu } => (alpha.clone(), 0, *zeta, *nu),
-        OracleCell::FastGrnn { zeta, nu, .. } => (Vec::new(), 0, *zeta, *nu),
+        OracleCell::FastGrnn { zeta, nu, .. } | OracleCell::FastGrnnGain { zeta, nu, .. } => {
+            (Vec::new(), 0, *zeta, *nu)
+        }
         _ => (Vec::new(), 0, 0, 0),
     };
     let (w, w_form, w2, w1) = product(&l.w);
@@ -73,6 +75,7 @@ fn layer(l: &Layer, inputs: usize) -> IntegerLayer {
         w,
         u,
         biases: l.biases.clone(),
+        gains: l.cell.gains().to_vec(),
         alpha,
         beta,
         zeta,

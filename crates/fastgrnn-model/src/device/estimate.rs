@@ -104,6 +104,8 @@ impl Footprint {
             (cycles.weight, listed),
             (cycles.dense_weight, dense),
             (cycles.row, self.rows),
+            // A gain is one product and one rounding shift.
+            (cycles.row, self.gains),
             (cycles.curve, self.curves),
             (cycles.smooth_curve, self.smooth_curves),
             (cycles.input, self.inputs),

@@ -13,7 +13,7 @@ use fastgrnn_runtime::int::TABLE_LEN;
 pub struct Footprint {
     /// Bytes of W's and U's tables.
     pub matrix_bytes: usize,
-    /// Bytes of all other constants: the head, biases, scales of the input or vectors of tokens, a stored
+    /// Bytes of all other constants: the head, biases, gains, scales of the input or vectors of tokens, a stored
     /// state.
     pub other_bytes: usize,
     /// Bytes of the states of all layers.
@@ -34,6 +34,8 @@ pub struct Footprint {
     pub head: usize,
     /// Rows of all matrices; each is a loop or a piece of straight-line code.
     pub rows: usize,
+    /// Gains of gates.
+    pub gains: usize,
     /// Nonlinearities of all units in a step.
     pub curves: usize,
     /// Those of [`Footprint::curves`] that read a table.
@@ -157,7 +159,9 @@ impl Footprint {
         let biases: usize = cell.params().iter().filter(|p| p.role == Role::Bias).map(|p| p.rows).sum();
         let (declaration, shape) = (cell.kind.declaration(), cell.kind.shape());
         let alphas = if shape.alphas == Alphas::PerUnit { cell.hidden } else { 0 };
-        self.other_bytes += 2 * (biases + alphas);
+        let gains = if shape.has_gain { cell.hidden } else { 0 };
+        self.other_bytes += 2 * (biases + alphas) + gains;
+        self.gains += gains;
         self.state_bytes += 2 * cell.state_len();
         let (gates, updates) = (declaration.gates(), declaration.updates());
         let smooth = |f: Nonlinearity| usize::from(f.reads_table());

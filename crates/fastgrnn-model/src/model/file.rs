@@ -103,7 +103,7 @@ fn sorted(value: Value) -> Value {
 fn shape(view: &View) -> Vec<usize> {
     match view.role {
         Role::Weight | Role::Embedding | Role::Basis => vec![view.rows, view.cols],
-        Role::Bias | Role::Raw | Role::Step => vec![view.rows],
+        Role::Bias | Role::Gain | Role::Raw | Role::Step => vec![view.rows],
     }
 }
 

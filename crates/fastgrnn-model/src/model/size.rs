@@ -66,7 +66,7 @@ impl Model {
         Sizes {
             total: self.parameter_bytes(),
             weights: of(|v| v.role == Role::Weight && !is_head(v)),
-            biases: of(|v| matches!(v.role, Role::Bias | Role::Raw) && !is_head(v)),
+            biases: of(|v| matches!(v.role, Role::Bias | Role::Gain | Role::Raw) && !is_head(v)),
             head: of(|v| v.role != Role::Step && is_head(v)),
             embedding: of(|v| v.role == Role::Embedding),
             bytes_as_in_paper: bytes_as_in_paper(&self.network, &self.params),

@@ -42,7 +42,7 @@ pub fn image_bytes(network: &Network, nonzero: impl Fn(&View) -> usize) -> usize
     }
     let head: usize = views.map(|v| 1 + matrix_bytes(v.rows, v.cols, nonzero(v))).sum();
     matrices += head;
-    let layers: usize = network.layers.iter().map(|cell| LAYER_HEADER + 2 * words(cell)).sum();
+    let layers: usize = network.layers.iter().map(|cell| LAYER_HEADER + 2 * words(cell) + gains(cell)).sum();
     let table = if network.layers.iter().any(Cell::reads_table) { 2 * TABLE_LEN } else { 0 };
     // The head has a shift, its scores' fraction bits and a bias for each output.
     let input = match network.embedding {
@@ -57,6 +57,11 @@ pub fn image_bytes(network: &Network, nonzero: impl Fn(&View) -> usize) -> usize
 fn words(cell: &Cell) -> usize {
     let biases: usize = cell.params().iter().filter(|p| p.role == Role::Bias).map(|p| p.rows).sum();
     biases + stored_scalars(cell).map(|(_, entries)| entries).sum::<usize>()
+}
+
+/// Gains of a cell, a byte each.
+fn gains(cell: &Cell) -> usize {
+    cell.params().iter().filter(|p| p.role == Role::Gain).map(|p| p.rows).sum()
 }
 
 /// The smallest of the forms that a matrix may take, without the byte that says which.

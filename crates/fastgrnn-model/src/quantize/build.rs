@@ -4,16 +4,18 @@ use super::calibrate::{LayerRanges, calibrate};
 use super::input_scale::{MOST, bits_for, input_scale};
 use super::network::{meaning, scaled, stored_scalars};
 use super::{
-    InputScale, IntegerEmbedding, IntegerFactors, IntegerLayer, IntegerMatrix, IntegerNetwork, QuantizeError,
+    Grid, InputScale, IntegerEmbedding, IntegerFactors, IntegerLayer, IntegerMatrix, IntegerNetwork,
+    QuantizeError,
 };
 use crate::model::Model;
 use fastgrnn_core::cells::{
     Cell, CellMatrix, MatrixForm, Nonlinearity, NonlinearityF64, Role, Scalar, ScalarName,
 };
-use fastgrnn_core::net::{EMBEDDING, InitialState, Layout, Network};
+use fastgrnn_core::net::{EMBEDDING, InitialState, Layout, Network, View};
 use fastgrnn_core::window::Window;
 use fastgrnn_data::data::{Normalize, Sequences};
 use fastgrnn_runtime::int::Shifts;
+use std::borrow::Cow;
 
 /// How a model is made integer.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,7 +50,7 @@ pub(super) fn build(
     options: &Options,
 ) -> Result<IntegerNetwork, QuantizeError> {
     check(model, x)?;
-    let ranges = calibrate(model, x, indices)?;
+    let ranges = calibrate(&with_stored_gains(model), x, indices)?;
     let layout = model.network.layout();
     // How far the last state reaches is known before the layers are built.
     let last = model.network.layers.last().zip(ranges.layers.last());
@@ -83,6 +85,18 @@ pub(super) fn build(
         }
     }
     Ok(IntegerNetwork { embedding, input, layers, head, head_biases, head_shift, meaning })
+}
+
+/// The model with the gains that a device can store: those beyond the reach of a byte are cut off.
+fn with_stored_gains(model: &Model) -> Cow<'_, Model> {
+    let (layout, most) = (model.network.layout(), Grid::OF_GAINS.limit());
+    let gains = || layout.views().iter().filter(|view| view.role == Role::Gain).flat_map(View::range);
+    if gains().all(|i| model.params[i].abs() <= most) {
+        return Cow::Borrowed(model);
+    }
+    let mut model = model.clone();
+    gains().for_each(|i| model.params[i] = model.params[i].clamp(-most, most));
+    Cow::Owned(model)
 }
 
 fn check(model: &Model, x: &Sequences) -> Result<(), QuantizeError> {
@@ -268,7 +282,13 @@ impl Tensors<'_> {
         Err(QuantizeError::NoScale { layer: self.layer, why })
     }
 
-    /// A layer of nothing but α, β, ζ and ν.
+    /// The bytes of the gains.
+    fn gains(&self, cell: &Cell) -> Vec<i8> {
+        let values = cell.kind.declaration().gains().flat_map(|p| self.values(p.name));
+        values.map(|&v| Grid::OF_GAINS.byte(v)).collect()
+    }
+
+    /// A layer of nothing but gains, α, β, ζ and ν.
     fn scalars(&self, cell: &Cell) -> IntegerLayer {
         let mut layer = IntegerLayer {
             cell: cell.clone(),
@@ -276,6 +296,7 @@ impl Tensors<'_> {
             w: IntegerFactors::absent(),
             u: IntegerFactors::absent(),
             biases: Vec::new(),
+            gains: self.gains(cell),
             alpha: Vec::new(),
             beta: 0,
             zeta: 0,
@@ -350,12 +371,11 @@ fn head(model: &Model, layout: &Layout, state_bits: i32) -> (IntegerMatrix, Vec<
     let name = if model.network.is_tied() { EMBEDDING } else { "head.w" };
     let mut matrix = IntegerMatrix::of(rows, cols, of(name));
     let largest = of("head.b").iter().fold(0f32, |top, b| top.max(b.abs()));
-    let shift = |grid: super::Grid| grid.exponent + state_bits - bits_for(largest);
+    let shift = |grid: Grid| grid.exponent + state_bits - bits_for(largest);
     let overflows = |shift: i32| ((cols as u64) << 22) + (1 << (15 + shift.clamp(0, 14))) >= 1 << 31;
-    while (shift(matrix.grid) > 14 || overflows(shift(matrix.grid)))
-        && matrix.grid.exponent > super::Grid::COARSEST
+    while (shift(matrix.grid) > 14 || overflows(shift(matrix.grid))) && matrix.grid.exponent > Grid::COARSEST
     {
-        let grid = super::Grid { exponent: matrix.grid.exponent - 1 };
+        let grid = Grid { exponent: matrix.grid.exponent - 1 };
         matrix = IntegerMatrix::on(grid, rows, cols, of(name));
     }
     let head_shift = shift(matrix.grid).clamp(0, 14);

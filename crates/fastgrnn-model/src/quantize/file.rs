@@ -1,4 +1,4 @@
-//! Integer models as safetensors files: int8 weights, int16 biases, scales in the metadata.
+//! Integer models as safetensors files: int8 weights and gains, int16 biases, scales in the metadata.
 
 use super::build::check_form;
 use super::detector::Detector;
@@ -83,6 +83,10 @@ impl IntegerModel {
                     Role::Bias => tensors.extend(
                         biases.next().map(|b| Tensor::new(name, Dtype::I16, vec![b.len()], words(b))),
                     ),
+                    Role::Gain => {
+                        let bytes = layer.gains.iter().map(|&v| v as u8).collect();
+                        tensors.push(Tensor::new(name, Dtype::I8, vec![layer.gains.len()], bytes));
+                    }
                     Role::Raw | Role::Embedding | Role::Basis | Role::Step => {}
                 }
             }
@@ -254,7 +258,7 @@ fn read_layer(
     let wrong =
         |what: String| ModelProblem::Metadata { what: format!("integer scales of layer {i}: {what}") };
     let mut matrices = Vec::new();
-    let mut biases = Vec::new();
+    let (mut biases, mut gains) = (Vec::new(), Vec::new());
     let params = cell.params();
     let weights = params.iter().filter(|p| p.role == Role::Weight).count();
     if scales.grids.len() != weights {
@@ -269,6 +273,10 @@ fn read_layer(
                 grids.next();
             }
             (Role::Bias, _) => biases.push(file.words(&name, p.rows)?),
+            (Role::Gain, _) => {
+                let bytes = file.bytes(&name, Dtype::I8, vec![p.rows])?;
+                gains.extend(bytes.iter().map(|&b| b as i8));
+            }
             _ => {}
         }
     }
@@ -297,6 +305,7 @@ fn read_layer(
         w,
         u,
         biases,
+        gains,
         alpha: Vec::new(),
         beta: 0,
         zeta: 0,

@@ -8,6 +8,7 @@
 //! assert_eq!(grid.value(13), 13.0 / 128.0);
 //! ```
 
+use fastgrnn_core::cells::GAIN_BITS;
 use serde::{Deserialize, Serialize};
 
 /// The values `byte · 2^−exponent` for bytes from −127 to 127.
@@ -23,6 +24,8 @@ impl Grid {
     pub const FINEST: i32 = 20;
     /// The coarsest grid: a step of 2^8.
     pub const COARSEST: i32 = -8;
+    /// The grid of the gains of gates.
+    pub const OF_GAINS: Self = Self { exponent: GAIN_BITS as i32 };
     /// The largest byte; −128 is not used, so that a grid is symmetric.
     const LARGEST: f32 = 127.0;
 

@@ -78,6 +78,7 @@ fn write_layer(out: &mut Vec<u8>, layer: &IntegerLayer) {
         }
     }
     layer.biases.iter().for_each(|b| out.extend(words(b)));
+    out.extend(layer.gains.iter().map(|&v| v as u8));
     for (name, _) in layer.stored_scalars() {
         out.extend(layer.scalar(name).iter().flat_map(|v| v.to_le_bytes()));
     }

@@ -71,6 +71,9 @@ pub struct IntegerLayer {
     pub u: IntegerFactors,
     /// Bias vectors in the cell's order.
     pub biases: Vec<Vec<i16>>,
+    /// The gain of each unit's gate, [`GAIN_BITS`](fastgrnn_core::cells::GAIN_BITS) fraction bits; empty for cells
+    /// without.
+    pub gains: Vec<i8>,
     /// α of FastRNN (one) and FastRNN-vector (one a unit), 15 fraction bits.
     pub alpha: Vec<u16>,
     /// β of FastRNN, 15 fraction bits.
@@ -182,6 +185,7 @@ impl IntegerNetwork {
                         let own = biases.next().map_or(&[][..], Vec::as_slice);
                         params.extend(own.iter().map(|&b| scaled(f32::from(b), -bias_bits)));
                     }
+                    Role::Gain => params.extend(layer.gains.iter().map(|&b| Grid::OF_GAINS.value(b))),
                     Role::Raw => params.extend(layer.raw_scalars(p.name)),
                 }
             }

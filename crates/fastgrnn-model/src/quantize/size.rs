@@ -26,6 +26,7 @@ impl IntegerModel {
             sizes.scales += 8;
             let scalars: usize = own.stored_scalars().map(|(_, entries)| entries).sum();
             sizes.biases += 2 * (layer.bias_vectors() * layer.hidden() + scalars + own.start.len());
+            sizes.biases += own.gains.len();
         }
         sizes.scales += 2;
         sizes.head = 2 * view.outputs();
@@ -65,7 +66,7 @@ impl IntegerNetwork {
         let weights: usize = matrices.map(|m| kept_bytes(m.entries.len(), m.nonzero(), 1)).sum();
         let others = self.layers.iter().map(|l| {
             let biases: usize = l.biases.iter().map(Vec::len).sum();
-            biases + l.stored_scalars().map(|(_, entries)| entries).sum::<usize>()
+            biases + l.gains.len() + l.stored_scalars().map(|(_, entries)| entries).sum::<usize>()
         });
         let cells = weights + others.sum::<usize>();
         // Of a network that reads texts, the paper counts the cells alone.

@@ -101,6 +101,8 @@ settings! {
         tied: bool = optional("true if the vectors have as many numbers as there are units");
         /// Nonlinearity of the gates
         gate: Nonlinearity = derived("that of the cell: sigmoid");
+        /// Learn a gain for each unit's gate of a fastgrnn; it is then the cell fastgrnn-gain
+        gate_gain: bool = optional("only with the cell fastgrnn-gain");
         /// Nonlinearity of the update
         update: Nonlinearity = derived("that of the cell: tanh for most");
     }

@@ -6,6 +6,7 @@
 
 mod augment;
 mod declaration;
+mod gate_gain;
 mod input_layer;
 mod recipe;
 mod share;
@@ -21,6 +22,7 @@ pub use declaration::{
     NetworkConfig, NetworkRecipe, ParameterConfig, ParameterRecipe, PreparationConfig, PreparationRecipe,
     QuantizationConfig, QuantizationRecipe, SparsityConfig, SparsityRecipe, TrainingConfig, TrainingRecipe,
 };
+pub use gate_gain::GateGainConflict;
 pub use input_layer::InputLayer;
 pub use recipe::ModelRecipe;
 pub use share::ClassShare;

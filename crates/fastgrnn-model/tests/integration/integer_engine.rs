@@ -167,6 +167,9 @@ fn draw(net: &Network, kept: f64, rng: &mut Rng) -> IntegerNetwork {
                 .filter(|p| p.role == fastgrnn_core::cells::Role::Bias)
                 .map(|_| words(cell.hidden, rng))
                 .collect(),
+            gains: (0..if shape.has_gain { cell.hidden } else { 0 })
+                .map(|_| *pick(&[-128, -33, 0, 1, 32, 90, 127], rng))
+                .collect(),
             alpha: match shape.alphas {
                 Alphas::One => vec![unit(1 << 15, rng)],
                 Alphas::PerUnit => (0..cell.hidden).map(|_| unit(1 << 15, rng)).collect(),

@@ -20,7 +20,8 @@ pub fn language_model(kind: CellKind, tied: bool, layers: usize) -> Model {
     (1..layers).for_each(|_| cells.push(Cell::new(kind, 12, 12)));
     // Such a state stays below 1 however long the text is.
     let scalars = Scalars { zeta: Scalar::Fixed(1.0), nu: Scalar::Fixed(0.0), ..Scalars::default() };
-    cells.iter_mut().filter(|cell| cell.kind == CellKind::FastGrnn).for_each(|cell| cell.scalars = scalars);
+    let has_zeta = |cell: &&mut Cell| matches!(cell.kind, CellKind::FastGrnn | CellKind::FastGrnnGain);
+    cells.iter_mut().filter(has_zeta).for_each(|cell| cell.scalars = scalars);
     let network = Network {
         embedding: Some(Embedding { vocabulary: VOCABULARY, tied }),
         readout: Readout::Every,

@@ -294,3 +294,36 @@ fn scores_mean_what_the_loss_says() {
     assert!(own.classes.is_empty());
     assert!(float.values.iter().zip(&own.values).all(|(a, b)| (a - b).abs() < 0.05));
 }
+
+#[test]
+fn gains_are_rounded_and_cut_off_and_calibration_sees_those_that_are_stored() {
+    let x = recordings(30, 30, 3, 2);
+    let with_gains = |gains: [f32; 4]| {
+        let mut model = model(Cell::new(CellKind::FastGrnnGain, 3, 4), 3, &x, 5);
+        let range = model.network.layout().view("layer0.gamma").unwrap().range();
+        model.params[range].copy_from_slice(&gains);
+        quantize(&model, &x, &all(&x), &Options::default()).unwrap()
+    };
+    let integer = with_gains([1.01, -0.5, 40.0, -40.0]);
+    assert_eq!(integer.network.layers[0].gains, [32, -16, 127, -127]);
+    let most = 127.0 / 32.0;
+    assert_eq!(integer.image(), with_gains([1.0, -0.5, most, -most]).image());
+}
+
+#[test]
+fn with_gains_of_1_the_integers_are_those_of_fastgrnn() {
+    let x = recordings(30, 30, 3, 2);
+    let plain = model(Cell::new(CellKind::FastGrnn, 3, 6), 3, &x, 5);
+    let mut gained = model(Cell::new(CellKind::FastGrnnGain, 3, 6), 3, &x, 5);
+    let (from, to) = (plain.network.layout(), gained.network.layout());
+    for view in from.views() {
+        let range = to.view(&view.name).unwrap().range();
+        gained.params[range].copy_from_slice(&plain.params[view.range()]);
+    }
+    let [plain, gained] =
+        [plain, gained].map(|model| quantize(&model, &x, &all(&x), &Options::default()).unwrap());
+    assert_eq!(gained.predict(&x, 1).unwrap().0.values, plain.predict(&x, 1).unwrap().0.values);
+    // A gain is a byte.
+    assert_eq!(gained.image().len(), plain.image().len() + 6);
+    assert_eq!(gained.sizes().biases, plain.sizes().biases + 6);
+}

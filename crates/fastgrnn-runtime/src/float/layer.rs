@@ -13,6 +13,8 @@ pub struct FloatLayer<'a> {
     u: FloatMatrix<'a>,
     /// The cell's biases in layout order, each with an entry for every unit or pair of units.
     biases: [&'a [f32]; 4],
+    /// The gain of each unit's gate; empty for a cell without.
+    gain: &'a [f32],
     alpha: Alpha<'a>,
     /// FastRNN's β.
     beta: f32,
@@ -65,8 +67,12 @@ impl<'a> FloatLayer<'a> {
         for bias in &mut biases[..cell.biases] {
             (*bias, rest) = take("the parameters", rest, cell.vector_len(shape.hidden))?;
         }
-        let mut layer =
-            Self { shape: *shape, w, u, biases, alpha: Alpha::Same(0.0), beta: 0.0, zeta: 0.0, nu: 0.0 };
+        let mut gain: &[f32] = &[];
+        if cell.has_gain {
+            (gain, rest) = take("the parameters", rest, shape.hidden)?;
+        }
+        let alpha = Alpha::Same(0.0);
+        let mut layer = Self { shape: *shape, w, u, biases, gain, alpha, beta: 0.0, zeta: 0.0, nu: 0.0 };
         match (cell.alphas, shape.alpha) {
             (Alphas::None, _) => {}
             (Alphas::PerUnit, Scalar::Learnt | Scalar::Tied) => {
@@ -154,6 +160,10 @@ impl<'a> FloatLayer<'a> {
             }
             CellKind::FastGrnn => {
                 let z = gate(sum(0) + bias(0));
+                (self.zeta * (1.0 - z) + self.nu) * update(sum(0) + bias(1)) + z * h
+            }
+            CellKind::FastGrnnGain => {
+                let z = gate(self.gain[k] * sum(0) + bias(0));
                 (self.zeta * (1.0 - z) + self.nu) * update(sum(0) + bias(1)) + z * h
             }
             CellKind::Ugrnn => {

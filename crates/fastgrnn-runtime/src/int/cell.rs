@@ -172,8 +172,12 @@ impl Layer<'_> {
                 let new = rounded(alpha * value, bits + 1 - shifts.state);
                 saturated(rounded(new + beta * h, 14))
             }
-            CellKind::FastGrnn => {
-                let z = gate(sum(0) + bias(0));
+            CellKind::FastGrnn | CellKind::FastGrnnGain => {
+                let gained = match self.kind() {
+                    CellKind::FastGrnnGain => self.gained(k, sum(0)),
+                    _ => sum(0),
+                };
+                let z = gate(gained + bias(0));
                 let value = self.updated(sum(0) + bias(1), cut);
                 let share = self.nu + rounded(self.zeta * (ONE - z), 15);
                 let new = rounded(share * value, bits - 1 - shifts.state);

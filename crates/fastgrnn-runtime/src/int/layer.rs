@@ -1,10 +1,11 @@
 //! One layer of an image: what it holds and what must hold of it.
 
+use super::arithmetic::rounded;
 use super::bias::{BiasBytes, Biases};
 use super::bytes::{Bytes, Words};
 use super::nonlinear::Curve;
 use super::{ImageError, Matrix, Storage};
-use crate::cells::{Alphas, CellShape};
+use crate::cells::{Alphas, CellShape, GAIN_BITS};
 use crate::{CellKind, Nonlinearity};
 
 /// The shifts of a layer's scales; see sections 2 and 3 of the document.
@@ -100,6 +101,8 @@ pub struct Layer<'a> {
     pub(super) u: Factors<'a>,
     /// Bias vectors one after the other.
     pub(super) biases: Biases<'a>,
+    /// FastGRNN-gain: the gain of each unit's gate.
+    gains: &'a [u8],
     /// FastRNN: α. FastRNN-vector: α of each unit.
     pub(super) alpha: Words<'a>,
     /// FastRNN: β.
@@ -112,6 +115,8 @@ pub struct Layer<'a> {
 
 /// The code of "no gate".
 pub const NO_GATE: u8 = 255;
+/// The largest size of a sum that a gain multiplies.
+const MOST_GAINED: i32 = 1 << 23;
 /// The largest α and β: 1 with 15 fraction bits.
 const MOST_ALPHA: u16 = 1 << 15;
 /// The least multiplier: 1/2 with 15 fraction bits.
@@ -132,6 +137,7 @@ impl<'a> Layer<'a> {
         w: Factors::EMPTY,
         u: Factors::EMPTY,
         biases: Biases::EMPTY,
+        gains: &[],
         alpha: Words::EMPTY,
         beta: 0,
         zeta: 0,
@@ -199,6 +205,9 @@ impl<'a> Layer<'a> {
 
     fn read_scalars(&mut self, bytes: &mut Bytes<'a>) -> Result<(), ImageError> {
         let cell = self.kind.shape();
+        if cell.has_gain {
+            self.gains = bytes.take(self.hidden)?;
+        }
         self.alpha = match cell.alphas {
             Alphas::None => Words::EMPTY,
             Alphas::One => alphas(bytes, 1)?,
@@ -322,6 +331,18 @@ impl<'a> Layer<'a> {
     /// Bias vectors.
     pub fn bias_vectors(&self) -> usize {
         self.kind.shape().biases
+    }
+
+    /// The gain of `unit`'s gate ([`GAIN_BITS`] fraction bits), for FastGRNN-gain.
+    #[inline(always)]
+    pub fn gain(&self, unit: usize) -> i32 {
+        i32::from(self.gains[unit] as i8)
+    }
+
+    /// `sum` times the gain of `unit`'s gate.
+    #[inline(always)]
+    pub(super) fn gained(&self, unit: usize, sum: i32) -> i32 {
+        rounded(self.gain(unit) * sum.clamp(-MOST_GAINED, MOST_GAINED - 1), GAIN_BITS)
     }
 
     /// α of `unit` (15 fraction bits), for FastRNN and FastRNN-vector.

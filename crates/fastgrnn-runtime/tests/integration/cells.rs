@@ -70,3 +70,8 @@ fn an_lstm_equals_the_oracle() {
 fn a_min_gru_equals_the_oracle() {
     equals_the_oracle(7);
 }
+
+#[test]
+fn a_fast_grnn_with_gains_equals_the_oracle() {
+    equals_the_oracle(8);
+}

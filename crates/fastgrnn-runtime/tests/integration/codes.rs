@@ -14,6 +14,7 @@ fn cells_have_their_codes() {
         ("fastrnn", 1),
         ("fastrnn-vector", 2),
         ("fastgrnn", 3),
+        ("fastgrnn-gain", 8),
         ("ugrnn", 4),
         ("gru", 5),
         ("lstm", 6),

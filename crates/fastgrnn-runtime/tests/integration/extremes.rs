@@ -23,6 +23,15 @@ fn cells(code: u8, hidden: usize, update: Curve, f_a: u8) -> Vec<Cell> {
         3 => gates.map(|gate| Cell::FastGrnn { gate, zeta: 16384, nu: 16384 }).collect(),
         4 => positive.map(|gate| Cell::Ugrnn { gate }).collect(),
         5 => positive.map(|gate| Cell::Gru { gate }).collect(),
+        8 => {
+            let of_gate = |gate| {
+                [-128, 127].map(|gain| {
+                    let gamma = vec![gain; hidden];
+                    Cell::FastGrnnGain { gate, gamma, zeta: 16384, nu: 16384 }
+                })
+            };
+            gates.flat_map(of_gate).collect()
+        }
         7 => positive.map(|gate| Cell::MinGru { gate }).collect(),
         6 => gates.map(|gate| Cell::Lstm { gate, f_c: most_f_c(update, f_a) }).collect(),
         _ => panic!("the cell with code {code} has no arm here"),

@@ -213,8 +213,10 @@ fn set_cell(cell: &mut Cell, field: usize, value: u16) {
         Cell::Rnn => {}
         Cell::FastRnn { alpha, beta } => *if field == 17 { alpha } else { beta } = value,
         Cell::FastRnnVector { alpha, zeta, nu } => *[&mut alpha[0], zeta, nu][field - 17] = value,
-        Cell::FastGrnn { gate, .. } if field == 17 => *gate = curve,
-        Cell::FastGrnn { zeta, nu, .. } => *if field == 18 { zeta } else { nu } = value,
+        Cell::FastGrnn { gate, .. } | Cell::FastGrnnGain { gate, .. } if field == 17 => *gate = curve,
+        Cell::FastGrnn { zeta, nu, .. } | Cell::FastGrnnGain { zeta, nu, .. } => {
+            *if field == 18 { zeta } else { nu } = value;
+        }
         Cell::Lstm { f_c, .. } if field == 18 => *f_c = value as u8,
         Cell::Ugrnn { gate } | Cell::Gru { gate } | Cell::MinGru { gate } => *gate = curve,
         Cell::Lstm { gate, .. } => *gate = curve,

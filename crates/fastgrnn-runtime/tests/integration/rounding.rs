@@ -36,6 +36,9 @@ fn widened(mut network: Network) -> Network {
     if let Cell::FastRnnVector { alpha, .. } = &mut layer.cell {
         *alpha = alpha.repeat(UNITS);
     }
+    if let Cell::FastGrnnGain { gamma, .. } = &mut layer.cell {
+        *gamma = gamma.repeat(UNITS);
+    }
     layer.start = None;
     layer.hidden = UNITS;
     let head = &mut network.head.a;
@@ -49,7 +52,8 @@ fn smooth(mut network: Network) -> Network {
     layer.update = Curve::Tanh;
     match &mut layer.cell {
         Cell::Rnn | Cell::FastRnn { .. } | Cell::FastRnnVector { .. } => {}
-        Cell::FastGrnn { gate, .. } | Cell::Ugrnn { gate } => *gate = Curve::Sigmoid,
+        Cell::FastGrnn { gate, .. } | Cell::FastGrnnGain { gate, .. } => *gate = Curve::Sigmoid,
+        Cell::Ugrnn { gate } => *gate = Curve::Sigmoid,
         Cell::Gru { gate } | Cell::Lstm { gate, .. } => *gate = Curve::Sigmoid,
         Cell::MinGru { gate } => *gate = Curve::Sigmoid,
     }

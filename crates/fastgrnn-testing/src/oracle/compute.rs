@@ -224,6 +224,22 @@ impl<'a> Step<'a> {
         value
     }
 
+    /// What a FastGRNN-gain gives to g: γ times the clipped sum, and b_z.
+    fn gained_sum(&self, gamma: i64, unit: usize) -> i64 {
+        let a = (self.p(0, unit) + self.q(0, unit)).clamp(-(1 << 23), (1 << 23) - 1);
+        let product = times_32(gamma, a);
+        within(1 << 30, product.abs());
+        before_nonlinearity([r(product, 5), 0, self.b(0, unit)])
+    }
+
+    /// The new h of FastGRNN for a gate z, before its S.
+    fn fast_grnn(&self, z: i64, [zeta, nu]: [u16; 2], unit: usize, count: &mut impl FnMut(Cut)) -> i64 {
+        let (f, f_h) = (self.layer.update.fraction_bits(), self.layer.f_h);
+        let c = self.f(self.sum(0, 1, unit), count);
+        let e = added(i64::from(nu), r(times_32(i64::from(zeta), ONE - z), 15));
+        r(added(r(times_32(e, c), f - 1 - f_h), times_32(z, self.old.h[unit])), 15)
+    }
+
     /// The new h of a unit, and an LSTM's new c.
     fn unit(&self, unit: usize, count: &mut impl FnMut(Cut)) -> (i64, Option<i64>) {
         let h = self.old.h[unit];
@@ -244,9 +260,11 @@ impl<'a> Step<'a> {
             }
             Cell::FastGrnn { zeta, nu, .. } => {
                 let z = self.g(self.sum(0, 0, unit));
-                let c = self.f(self.sum(0, 1, unit), count);
-                let e = added(i64::from(*nu), r(times_32(i64::from(*zeta), ONE - z), 15));
-                r(added(r(times_32(e, c), f - 1 - f_h), times_32(z, h)), 15)
+                self.fast_grnn(z, [*zeta, *nu], unit, count)
+            }
+            Cell::FastGrnnGain { gamma, zeta, nu, .. } => {
+                let z = self.g(self.gained_sum(i64::from(gamma[unit]), unit));
+                self.fast_grnn(z, [*zeta, *nu], unit, count)
             }
             Cell::Ugrnn { .. } => {
                 let z = self.g(self.sum(0, 0, unit));

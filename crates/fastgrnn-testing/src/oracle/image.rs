@@ -146,6 +146,7 @@ impl Writer<'_> {
         for bias in &layer.biases {
             self.biases(bias, layer.byte_biases);
         }
+        self.bytes.extend(layer.cell.gains().iter().map(|gain| *gain as u8));
         self.unsigned(&layer.cell.scalars());
         if let Some(start) = &layer.start {
             self.signed(start);

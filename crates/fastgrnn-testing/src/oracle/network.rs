@@ -107,6 +107,7 @@ pub enum Cell {
     Gru { gate: Curve },
     Lstm { gate: Curve, f_c: u8 },
     MinGru { gate: Curve },
+    FastGrnnGain { gate: Curve, gamma: Vec<i8>, zeta: u16, nu: u16 },
 }
 
 impl Cell {
@@ -120,13 +121,15 @@ impl Cell {
             Cell::Gru { .. } => 5,
             Cell::Lstm { .. } => 6,
             Cell::MinGru { .. } => 7,
+            Cell::FastGrnnGain { .. } => 8,
         }
     }
 
     pub fn gate(&self) -> Option<Curve> {
         match self {
             Cell::Rnn | Cell::FastRnn { .. } | Cell::FastRnnVector { .. } => None,
-            Cell::FastGrnn { gate, .. } | Cell::Ugrnn { gate } => Some(*gate),
+            Cell::FastGrnn { gate, .. } | Cell::FastGrnnGain { gate, .. } => Some(*gate),
+            Cell::Ugrnn { gate } => Some(*gate),
             Cell::Gru { gate } | Cell::Lstm { gate, .. } | Cell::MinGru { gate } => Some(*gate),
         }
     }
@@ -136,12 +139,17 @@ impl Cell {
         if let Cell::Lstm { f_c, .. } = self { *f_c } else { 0 }
     }
 
-    /// The scalars and vectors after the biases, in the image's order.
+    /// γ of each unit, which stands between the biases and the scalars; empty for a cell without.
+    pub fn gains(&self) -> &[i8] {
+        if let Cell::FastGrnnGain { gamma, .. } = self { gamma } else { &[] }
+    }
+
+    /// The scalars and vectors after the biases and gains, in the image's order.
     pub fn scalars(&self) -> Vec<u16> {
         match self {
             Cell::FastRnn { alpha, beta } => vec![*alpha, *beta],
             Cell::FastRnnVector { alpha, zeta, nu } => [alpha.as_slice(), &[*zeta, *nu]].concat(),
-            Cell::FastGrnn { zeta, nu, .. } => vec![*zeta, *nu],
+            Cell::FastGrnn { zeta, nu, .. } | Cell::FastGrnnGain { zeta, nu, .. } => vec![*zeta, *nu],
             _ => Vec::new(),
         }
     }
@@ -149,12 +157,12 @@ impl Cell {
 
 /// B, the blocks of rows stacked in W and U, of a cell given by its code.
 pub fn blocks(code: u8) -> usize {
-    [1, 1, 1, 1, 2, 3, 4, 2][usize::from(code)]
+    [1, 1, 1, 1, 2, 3, 4, 2, 1][usize::from(code)]
 }
 
 /// How many vectors of biases a cell given by its code has.
 pub fn bias_vectors(code: u8) -> usize {
-    [1, 1, 1, 2, 2, 4, 4, 2][usize::from(code)]
+    [1, 1, 1, 2, 2, 4, 4, 2, 2][usize::from(code)]
 }
 
 /// How many vectors of H entries a cell given by its code remembers.

@@ -25,7 +25,7 @@ pub enum Manner {
 /// The most steps of a case.
 pub const STEPS: usize = 12;
 /// Codes of cells.
-pub const CELLS: std::ops::RangeInclusive<u8> = 0..=7;
+pub const CELLS: std::ops::RangeInclusive<u8> = 0..=8;
 
 /// A network with a way to write it and a sequence for it.
 #[derive(Clone, Debug)]
@@ -239,7 +239,7 @@ fn cell(code: u8, hidden: usize, manner: Manner) -> BoxedStrategy<Cell> {
     let most = if manner == Manner::Wild { 16384_u16 } else { 8192 };
     let scalars = (prop_oneof![3 => 0..=most, 1 => Just(most)], prop_oneof![3 => 0..=most, 1 => Just(most)]);
     let gates = match code {
-        3 | 6 => vec![Curve::Sigmoid, Curve::QuantSigm, Curve::QuantSigm4, Curve::Tanh, Curve::QuantTanh],
+        3 | 6 | 8 => vec![Curve::Sigmoid, Curve::QuantSigm, Curve::QuantSigm4, Curve::Tanh, Curve::QuantTanh],
         _ => vec![Curve::Sigmoid, Curve::QuantSigm, Curve::QuantSigm4],
     };
     match code {
@@ -254,6 +254,14 @@ fn cell(code: u8, hidden: usize, manner: Manner) -> BoxedStrategy<Cell> {
         4 => select(gates).prop_map(|gate| Cell::Ugrnn { gate }).boxed(),
         5 => select(gates).prop_map(|gate| Cell::Gru { gate }).boxed(),
         7 => select(gates).prop_map(|gate| Cell::MinGru { gate }).boxed(),
+        8 => {
+            // Around 1, anywhere, and at the ends.
+            let ends = select(vec![-128_i8, -1, 0, 1, 32, 127]);
+            let gain = prop_oneof![2 => 16..=48_i8, 2 => any::<i8>(), 1 => ends];
+            (select(gates), vec(gain, hidden), scalars)
+                .prop_map(|(gate, gamma, (zeta, nu))| Cell::FastGrnnGain { gate, gamma, zeta, nu })
+                .boxed()
+        }
         6 => (select(gates), 0..=14_u8).prop_map(|(gate, f_c)| Cell::Lstm { gate, f_c }).boxed(),
         _ => panic!("the cell with code {code} has no arm here"),
     }

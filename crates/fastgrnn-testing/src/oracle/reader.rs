@@ -141,8 +141,8 @@ impl<'a> Reader<'a> {
         let (f_a, f_h, f_c, s_b) = (self.byte()?, self.byte()?, self.byte()?, self.byte()?);
         let shifts_w = (self.byte()?, self.byte()?);
         let shifts_u = (self.byte()?, self.byte()?);
-        let gated = matches!(code, 3..=7);
-        if code > 7 || stored > 1 || (f_c != 0 && code != 6) || (!gated && gate != 255) {
+        let gated = matches!(code, 3..=8);
+        if code > 8 || stored > 1 || (f_c != 0 && code != 6) || (!gated && gate != 255) {
             return None;
         }
         let multipliers = if self.extended { self.unsigned(2)? } else { vec![0, 0] };
@@ -176,6 +176,12 @@ impl<'a> Reader<'a> {
             5 => Cell::Gru { gate: Self::curve(gate)? },
             6 => Cell::Lstm { gate: Self::curve(gate)?, f_c },
             7 => Cell::MinGru { gate: Self::curve(gate)? },
+            8 => Cell::FastGrnnGain {
+                gate: Self::curve(gate)?,
+                gamma: self.bytes(hidden)?.iter().map(|byte| *byte as i8).collect(),
+                zeta: self.unsigned(1)?[0],
+                nu: self.unsigned(1)?[0],
+            },
             _ => return None,
         };
         let start = if stored == 1 { Some(self.signed(state_vectors(code) * hidden)?) } else { None };

@@ -67,7 +67,9 @@ fn scalars(cell: &Cell) -> bool {
         Cell::FastRnnVector { alpha, zeta, nu } => {
             alpha.iter().all(|alpha| *alpha <= 32768) && *zeta <= 16384 && *nu <= 16384
         }
-        Cell::FastGrnn { zeta, nu, .. } => *zeta <= 16384 && *nu <= 16384,
+        Cell::FastGrnn { zeta, nu, .. } | Cell::FastGrnnGain { zeta, nu, .. } => {
+            *zeta <= 16384 && *nu <= 16384
+        }
         _ => true,
     }
 }
@@ -106,8 +108,8 @@ fn head(head: &Head) -> bool {
 pub fn most_f_h(cell: &Cell, update: Curve) -> u8 {
     let f = update.fraction_bits();
     let bound = match cell {
-        Cell::FastGrnn { gate, .. } if gate.may_be_negative() => f - 2,
-        Cell::FastGrnn { .. } => f - 1,
+        Cell::FastGrnn { gate, .. } | Cell::FastGrnnGain { gate, .. } if gate.may_be_negative() => f - 2,
+        Cell::FastGrnn { .. } | Cell::FastGrnnGain { .. } => f - 1,
         _ => f,
     };
     bound.min(14)

@@ -97,7 +97,7 @@ fn float_tensors(model: &Model) -> Vec<TensorRow> {
             name: v.name.clone(),
             shape: match v.role {
                 Role::Weight | Role::Embedding | Role::Basis => vec![v.rows, v.cols],
-                Role::Bias | Role::Raw | Role::Step => vec![v.rows],
+                Role::Bias | Role::Gain | Role::Raw | Role::Step => vec![v.rows],
             },
             bytes: 4 * v.len() as u64,
         })
@@ -124,6 +124,8 @@ fn integer_tensors(model: &IntegerModel) -> Vec<TensorRow> {
         rows.extend(matrices.iter().filter(|m| m.name.starts_with(&prefix)).cloned());
         let names = layer.cell.params().into_iter().filter(|p| p.role == Role::Bias).map(|p| p.name);
         rows.extend(names.zip(&layer.biases).map(|(name, b)| words(&format!("{prefix}{name}"), b.len())));
+        let gains = layer.cell.params().into_iter().filter(|p| p.role == Role::Gain);
+        rows.extend(gains.map(|p| row(&format!("{prefix}{}", p.name), vec![p.rows], p.rows)));
         rows.extend(
             layer.stored_scalars().map(|(name, entries)| words(&format!("{prefix}{}", name.name()), entries)),
         );

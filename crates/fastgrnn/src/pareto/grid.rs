@@ -40,7 +40,7 @@ pub struct CandidateList {
 pub fn grid(recipe: &Recipe, data: &Dataset, grid: &Grid) -> Result<CandidateList, ParetoError> {
     check(recipe, grid)?;
     recipe.limits().check().map_err(ConfigError::from)?;
-    let own = [recipe.network.cell.unwrap_or(CellKind::FastGrnn)];
+    let own = [recipe.network.chosen_cell()];
     let cells = if grid.cells.is_empty() { &own[..] } else { &grid.cells };
     let mut budgets = grid.budgets.clone();
     budgets.sort_unstable();
@@ -130,7 +130,7 @@ fn compressed(base: &Recipe, cell: CellKind, kept: f64) -> Recipe {
         r.sparsity.keep_u = cell.declaration().reads_state.then_some(kept);
         r.quantization.quantize = Some(true);
     });
-    recipe.forget_other_cell(base.network.cell.unwrap_or(CellKind::FastGrnn));
+    recipe.forget_other_cell(base.network.chosen_cell());
     recipe.forget_other_stages(base);
     recipe
 }

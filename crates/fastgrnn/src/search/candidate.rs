@@ -6,7 +6,7 @@ use super::schedule::Halving;
 use super::sizing::{Budget, Family};
 use super::space::{BITS, Proportion, Space, put};
 use crate::train::{AugmentSetting, Config, Recipe};
-use fastgrnn_core::cells::{CellKind, WeightBits};
+use fastgrnn_core::cells::WeightBits;
 use fastgrnn_data::data::Dataset;
 use fastgrnn_model::device::CodeForm;
 use fastgrnn_model::settings::Refit;
@@ -73,7 +73,7 @@ impl Maker<'_> {
     pub fn baseline(&self, datasets: &mut Datasets) -> Result<Option<TrialNetwork>, SearchError> {
         let recipe = self.quantized(self.base.clone());
         let data = datasets.of(&recipe)?;
-        let cell = recipe.network.cell.unwrap_or(CellKind::FastGrnn);
+        let cell = recipe.network.chosen_cell();
         let recipe = match recipe.network.hidden.is_some() || self.budget.is_empty() {
             true => Ok(Some(recipe)),
             false => {
@@ -138,7 +138,7 @@ impl Maker<'_> {
                     usize::from(augment.freq_width > 0).max(augment.freq_masks.min(augment.freq_width));
             }
         }
-        recipe.forget_other_cell(self.base.network.cell.unwrap_or(CellKind::FastGrnn));
+        recipe.forget_other_cell(self.base.network.chosen_cell());
         recipe.forget_other_stages(self.base);
         Ok(recipe)
     }
@@ -158,7 +158,7 @@ impl Maker<'_> {
     /// The recipe with its units and ranks, if there are some.
     fn sized(&self, recipe: Recipe, choices: &Table, data: &Dataset) -> Result<Option<Recipe>, String> {
         let share = |proportion| chosen(choices, proportion);
-        let cell = recipe.network.cell.unwrap_or(CellKind::FastGrnn);
+        let cell = recipe.network.chosen_cell();
         let family =
             Family { cell, rank_share_w: share(Proportion::RankW), rank_share_u: share(Proportion::RankU) };
         if self.has_units() || self.budget.is_empty() {

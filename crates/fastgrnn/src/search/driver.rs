@@ -13,7 +13,6 @@ use super::planner::{self, Planner};
 use super::store::{Part, Round, Store, Trial};
 use crate::lines::content_hash;
 use crate::train::{self, Config, ConfigError, TrainError};
-use fastgrnn_core::cells::CellKind;
 use fastgrnn_core::metrics::Metric;
 use fastgrnn_data::data::{CrossValidation, Dataset};
 use fastgrnn_model::quantize::QuantizeError;
@@ -69,7 +68,7 @@ pub fn run(
 
 /// Refuses a budget of integer networks for a cell that has none, unless the cell is searched for.
 fn check_cell(plan: &Plan) -> Result<(), SearchError> {
-    let cell = plan.recipe.network.cell.unwrap_or(CellKind::FastGrnn);
+    let cell = plan.recipe.network.chosen_cell();
     if plan.budget.is_empty() || plan.space.has("cell") || cell.declaration().has_integers() {
         return Ok(());
     }

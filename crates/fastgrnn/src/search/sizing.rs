@@ -129,8 +129,13 @@ impl Family {
 impl Recipe {
     /// Removes settings that were meant for another cell.
     pub(crate) fn forget_other_cell(&mut self, meant_for: CellKind) {
-        let cell = self.network.cell.unwrap_or(CellKind::FastGrnn);
-        if cell == meant_for {
+        let cell = self.network.chosen_cell();
+        // With and without gains, FastGRNN has the same settings.
+        let family = |cell| if cell == CellKind::FastGrnnGain { CellKind::FastGrnn } else { cell };
+        if family(cell) != CellKind::FastGrnn {
+            self.network.gate_gain = None;
+        }
+        if family(cell) == family(meant_for) {
             return;
         }
         let parameters = &mut self.parameters;

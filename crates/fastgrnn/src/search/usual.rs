@@ -49,7 +49,9 @@ impl Space {
                 name if name == Proportion::Epochs.name() => "epochs",
                 key => key,
             };
-            !given.contains_key(key)
+            // A recipe with `gate-gain` has said which cell it wants.
+            let is_given = given.contains_key(key) || (key == "cell" && given.contains_key("gate-gain"));
+            !is_given
         };
         Self::of(list.0.into_iter().filter(is_free).collect())
     }
@@ -73,10 +75,10 @@ impl List {
 
     fn network(&mut self, data: &Dataset, budget: &Budget) {
         if data.text.is_some() {
-            self.one_of("cell", ["fastgrnn", "gru", "ugrnn", "lstm"]);
+            self.one_of("cell", ["fastgrnn", "fastgrnn-gain", "gru", "ugrnn", "lstm"]);
             return;
         }
-        self.one_of("cell", ["fastgrnn", "gru", "ugrnn"]);
+        self.one_of("cell", ["fastgrnn", "fastgrnn-gain", "gru", "ugrnn"]);
         if budget.is_empty() {
             self.log("hidden", 12.0, 64.0, true);
             self.one_of("readout", ["last", "mean", "max"]);

@@ -162,12 +162,11 @@ impl Constraint {
         self.held.iter_mut().zip(outside).for_each(|(held, g)| *held += factor * g);
     }
 
-    /// Keeps weights within the reach of their grids. A step that is learnt moves to weights out of its reach.
+    /// Keeps weights within the reach of their grids, and gains within that of their bytes at any time. A step that is
+    /// learnt moves to weights out of its reach.
     pub(super) fn clamp(&self, layout: &Layout, params: &mut [f32]) {
-        for (view, grid) in weights(layout).zip(&self.grids) {
-            if let WeightGrid::Fixed(grid) = grid {
-                params[view.range()].iter_mut().for_each(|w| *w = w.clamp(-grid.limit(), grid.limit()));
-            }
+        for (view, grid) in fixed(layout, &self.grids) {
+            params[view.range()].iter_mut().for_each(|w| *w = w.clamp(-grid.limit(), grid.limit()));
         }
     }
 
@@ -193,6 +192,16 @@ pub(super) fn weights(layout: &Layout) -> impl Iterator<Item = &View> {
     layout.views().iter().filter(|view| matches!(view.role, Role::Weight | Role::Embedding))
 }
 
+/// The views with a grid that stays, and that grid. The grid of gains is always the same.
+fn fixed<'a>(layout: &'a Layout, grids: &'a [WeightGrid]) -> impl Iterator<Item = (&'a View, Grid)> {
+    let of_weight = |(view, grid): (&'a View, &WeightGrid)| match grid {
+        WeightGrid::Fixed(grid) => Some((view, *grid)),
+        WeightGrid::Learnt => None,
+    };
+    let gains = layout.views().iter().filter(|view| view.role == Role::Gain);
+    weights(layout).zip(grids).filter_map(of_weight).chain(gains.map(|view| (view, Grid::OF_GAINS)))
+}
+
 /// The grid of each weight view.
 fn grids(layout: &Layout, params: &[f32]) -> Vec<WeightGrid> {
     let grid = |view: &View| match layout.stepped().any(|(matrix, _)| matrix == view) {
@@ -202,8 +211,8 @@ fn grids(layout: &Layout, params: &[f32]) -> Vec<WeightGrid> {
     weights(layout).map(grid).collect()
 }
 
-/// Moves every weight to the nearest value of its grid, or of the best one where training had none. Steps of matrices
-/// of 4 bits are what they are.
+/// Moves every weight and gain to the nearest value of its grid, or of the best one where training had none. Steps of
+/// matrices of 4 bits are what they are.
 pub(super) fn round_to_grid(layout: &Layout, trained: &[WeightGrid], params: &mut [f32]) {
     match trained {
         [] => round(layout, &grids(layout, params), params),
@@ -212,10 +221,8 @@ pub(super) fn round_to_grid(layout: &Layout, trained: &[WeightGrid], params: &mu
 }
 
 fn round(layout: &Layout, grids: &[WeightGrid], params: &mut [f32]) {
-    for (view, grid) in weights(layout).zip(grids) {
-        if let WeightGrid::Fixed(grid) = grid {
-            params[view.range()].iter_mut().for_each(|w| *w = grid.nearest(*w));
-        }
+    for (view, grid) in fixed(layout, grids) {
+        params[view.range()].iter_mut().for_each(|w| *w = grid.nearest(*w));
     }
     round_to_steps(layout, params);
 }
@@ -432,6 +439,22 @@ mod tests {
             let bias = layout.view("head.b").unwrap().range();
             assert_eq!(seen[bias.clone()], params[bias]);
         });
+    }
+
+    #[test]
+    fn gains_stay_within_their_bytes_and_are_seen_on_their_grid() {
+        let layout = Network::new(vec![Cell::new(CellKind::FastGrnnGain, 2, 3)], 2).layout();
+        let gains = layout.view("layer0.gamma").unwrap().range();
+        let mut params = vec![0.3; layout.len()];
+        params[gains.clone()].copy_from_slice(&[7.0, -5.0, 1.01]);
+        let mut constraint = Constraint::default();
+        constraint.clamp(&layout, &mut params);
+        assert_eq!(params[gains.clone()], [127.0 / 32.0, -127.0 / 32.0, 1.01]);
+        let mut rounded = Vec::new();
+        assert_eq!(constraint.effective_params(&layout, &params, &mut rounded)[gains.end - 1], 1.01);
+        constraint.begin_stage(StageKind::Quantized, &layout, &mut params, &mut []);
+        let seen = constraint.effective_params(&layout, &params, &mut rounded);
+        assert_eq!(seen[gains], [127.0 / 32.0, -127.0 / 32.0, 1.0]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Optimisers on flat buffers.
 //!
 //! They walk the views of a [`Layout`] and know nothing about cells: matrices, factors
-//! ([`Role::Weight`]) and embeddings are decayed, biases and scalars are not. A step allocates nothing,
+//! ([`Role::Weight`]) and embeddings are decayed, biases, gains and scalars are not. A step allocates nothing,
 //! and every entry is updated on its own, so the result does not depend on how loops are vectorised.
 //!
 //! Of an embedding, only the rows of tokens that occur in the batch have a gradient, and only these are
@@ -79,7 +79,7 @@ impl Optim {
         for view in layout.views() {
             let decay = match view.role {
                 Role::Weight | Role::Embedding => self.weight_decay,
-                Role::Bias | Role::Raw | Role::Basis | Role::Step => 0.0,
+                Role::Bias | Role::Gain | Role::Raw | Role::Basis | Role::Step => 0.0,
             };
             match rows.filter(|_| view.role == Role::Embedding) {
                 None => self.update(view.range(), decay, params, gradient, lr),

@@ -198,6 +198,31 @@ fn falling_schedules_fall_by_the_papers_habit() {
 }
 
 #[test]
+fn a_gate_gain_is_another_name_of_the_cell_that_has_one() {
+    use fastgrnn::cells::CellKind::{FastGrnn, FastGrnnGain, Gru};
+    let data = classes(60, 2, 5);
+    let of = |cell, gate_gain| plain().with(|r| (r.network.cell, r.network.gate_gain) = (cell, gate_gain));
+    let named = resolved(of(Some(FastGrnnGain), None), &data);
+    for cell in [None, Some(FastGrnn), Some(FastGrnnGain)] {
+        assert_eq!(resolved(of(cell, Some(true)), &data), named, "{cell:?}");
+    }
+    assert_eq!((named.network.cell, named.network.gate_gain), (FastGrnnGain, None));
+    assert_eq!(resolved(of(None, Some(false)), &data), resolved(of(None, None), &data));
+    // A run that is resumed reads its settings back and may be given the same flags again.
+    let stored = Recipe::from_toml_str(&named.to_toml(), "config.toml").unwrap();
+    for again in [Recipe::default(), of(Some(FastGrnn), Some(true)), of(None, Some(true))] {
+        assert_eq!(resolved(stored.clone().overlay(again), &data), named);
+    }
+    for (recipe, message) in [
+        (of(Some(Gru), Some(true)), "gate-gain = true: a gru has no gain for its gate"),
+        (of(Some(FastGrnnGain), Some(false)), "gate-gain = false: a fastgrnn-gain has a gain for each unit"),
+    ] {
+        let error = recipe.resolve(&data).unwrap_err().to_string();
+        assert!(error.contains(message) && error.contains("`cell` fastgrnn"), "{error}");
+    }
+}
+
+#[test]
 fn every_key_of_a_configuration_is_a_key_of_a_recipe() {
     let config = resolved(recipe(), &classes(60, 2, 5));
     let table: toml::Table = toml::from_str(&config.to_toml()).unwrap();

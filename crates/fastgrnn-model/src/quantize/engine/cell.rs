@@ -7,6 +7,7 @@ use super::curve::{Curve, ONE, offset, saturated};
 use super::plan::LayerPlan;
 use fastgrnn_engine::simd::int::{IntKernel, IntSimd, ROWS, Rounding, Table};
 use fastgrnn_runtime::CellKind;
+use fastgrnn_runtime::cells::GAIN_BITS;
 use std::ops::Range;
 
 // Kinds as numbers: constants of the loops over units.
@@ -14,6 +15,7 @@ const RNN: u8 = CellKind::Rnn as u8;
 const FAST_RNN: u8 = CellKind::FastRnn as u8;
 const FAST_RNN_VECTOR: u8 = CellKind::FastRnnVector as u8;
 const FAST_GRNN: u8 = CellKind::FastGrnn as u8;
+const FAST_GRNN_GAIN: u8 = CellKind::FastGrnnGain as u8;
 const UGRNN: u8 = CellKind::Ugrnn as u8;
 const GRU: u8 = CellKind::Gru as u8;
 const LSTM: u8 = CellKind::Lstm as u8;
@@ -115,7 +117,7 @@ impl<'a, S: IntSimd> Rule<'a, S> {
         let (inner, outer) = match plan.kind {
             CellKind::Rnn => (bits - state, 0),
             CellKind::FastRnnVector => (bits + 1 - state, 14),
-            CellKind::FastGrnn => (bits - 1 - state, 15),
+            CellKind::FastGrnn | CellKind::FastGrnnGain => (bits - 1 - state, 15),
             CellKind::FastRnn | CellKind::Ugrnn | CellKind::Gru | CellKind::MinGru => (bits - state, 15),
             CellKind::Lstm => (15 + bits - state, 0),
             CellKind::Eurnn => unreachable!("{NO_CODE}"),
@@ -151,7 +153,7 @@ impl<'a, S: IntSimd> Rule<'a, S> {
                 }
             };
         }
-        of_kind!(Rnn FastRnn FastRnnVector FastGrnn Ugrnn Gru Lstm MinGru);
+        of_kind!(Rnn FastRnn FastRnnVector FastGrnn FastGrnnGain Ugrnn Gru Lstm MinGru);
     }
 
     #[inline(always)]
@@ -224,6 +226,12 @@ impl<'a, S: IntSimd> Rule<'a, S> {
                 let value = self.updated(self.sum(sums, 0, biases[1]), cuts);
                 Blend { share: self.rest(keep), value, keep }
             }
+            FAST_GRNN_GAIN => {
+                let gained = self.gained(self.sum(sums, 0, 0), plan.gains[unit]);
+                let keep = self.gated(s.add(gained, s.splat(biases[0])));
+                let value = self.updated(self.sum(sums, 0, biases[1]), cuts);
+                Blend { share: self.rest(keep), value, keep }
+            }
             UGRNN => {
                 let keep = self.gated(self.sum(sums, 0, biases[0]));
                 let value = self.updated(self.sum(sums, 1, biases[1]), cuts);
@@ -261,6 +269,14 @@ impl<'a, S: IntSimd> Rule<'a, S> {
     #[inline(always)]
     fn sum(&self, sums: &[i32], block: usize, bias: i32) -> S::V {
         self.s.add(self.s.load(&sums[block * ROWS * S::LANES..]), self.s.splat(bias))
+    }
+
+    /// `R(γ · clip(sum, −2^23, 2^23 − 1), 5)`
+    #[inline(always)]
+    fn gained(&self, sum: S::V, gain: i32) -> S::V {
+        let s = self.s;
+        let clipped = s.max(s.min(sum, s.splat((1 << 23) - 1)), s.splat(-(1 << 23)));
+        Rounding::new(s, GAIN_BITS).of(s, s.mul(s.splat(gain), clipped))
     }
 
     #[inline(always)]

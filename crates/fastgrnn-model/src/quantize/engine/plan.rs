@@ -46,6 +46,8 @@ pub(super) struct LayerPlan {
     pub(super) u: FactorsPlan,
     /// The biases of each unit, their shift and the nonlinearity's [`offset`] applied.
     pub(super) biases: Vec<[i32; 4]>,
+    /// The gain of each unit's gate.
+    pub(super) gains: Vec<i32>,
     /// α of each unit.
     pub(super) alpha: Vec<i32>,
     pub(super) beta: i32,
@@ -108,7 +110,7 @@ impl LayerPlan {
                 None => return 0,
                 Some(Usage::GateBias) => offset(layer.gate(), shifts.sums),
                 Some(Usage::UpdateBias) => offset(layer.update(), shifts.sums),
-                Some(Usage::RecurrentBias | Usage::Scalar(_)) => 0,
+                Some(Usage::RecurrentBias | Usage::GateGain | Usage::Scalar(_)) => 0,
             };
             layer.bias(vector, unit) + offset
         };
@@ -122,6 +124,7 @@ impl LayerPlan {
             w: FactorsPlan::new(layer.w(), hidden),
             u: FactorsPlan::new(layer.u(), hidden),
             biases: units().map(|k| [0, 1, 2, 3].map(|v| bias(v, k))).collect(),
+            gains: units().map(|k| if shape.has_gain { layer.gain(k) } else { 0 }).collect(),
             alpha: units().map(|k| if has_alpha { layer.alpha(k) } else { 0 }).collect(),
             beta: layer.beta(),
             zeta: layer.zeta(),

@@ -69,6 +69,7 @@ impl Recipe {
             });
         }
         let mut recipe = self.clone().with_defaults();
+        recipe.network.settle_gate_gain()?;
         recipe.derive_data_settings(data);
         recipe.derive_validation(self, data);
         recipe.derive_training_settings(data);

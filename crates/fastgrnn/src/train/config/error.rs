@@ -5,6 +5,7 @@ use fastgrnn_core::settings::OutOfRange;
 use fastgrnn_data::data::DataError;
 use fastgrnn_model::device::LimitsError;
 use fastgrnn_model::quantize::QuantizeError;
+use fastgrnn_model::settings::GateGainConflict;
 
 /// Settings that do not fit the data, or each other.
 #[derive(Debug, thiserror::Error)]
@@ -155,6 +156,9 @@ pub enum ConfigError {
         /// What would.
         instead: String,
     },
+    /// A gain for the gate of a cell that has none, or none for one that has.
+    #[error(transparent)]
+    GateGain(#[from] GateGainConflict),
     /// No validation part can be split off.
     #[error("{source}; {instead}")]
     Split {
