@@ -146,6 +146,43 @@ struct FastGrnn {
     }
 };
 
+// The third vector is the gain of the gate.
+struct FastGrnnGain {
+    static constexpr int CODE = CELL_FASTGRNN_GAIN, W_BLOCKS = 1, U_BLOCKS = 1, PRE = 1, SAVED = 1, VECTORS = 3;
+    static constexpr bool READS_STATE = true;
+    DEVICE int u_place(int block) { return block; }
+
+    DEVICE CurvePoint gate(const UnitParameters &p, float pre) { return point_at(p.gate, p.vectors[2] * pre, p.vectors[0]); }
+
+    DEVICE void forward(const UnitParameters &p, const float *pre, Memory &state, float *saved) {
+        const CurvePoint z = gate(p, pre[0]), c = point_at(p.update, pre[0], p.vectors[1]);
+        saved[0] = pre[0];
+        state.h = (p.scalars[ZETA] * z.rest + p.scalars[NU]) * c.value + (state.h - z.rest * state.h);
+    }
+
+    struct Factors {
+        float gate, update, both, gain, rest, candidate;
+    };
+
+    DEVICE Factors factors(const UnitParameters &p, const float *saved, float old) {
+        const CurvePoint z = gate(p, saved[0]), c = point_at(p.update, saved[0], p.vectors[1]);
+        float gate = (old - p.scalars[ZETA] * c.value) * z.slope;
+        float update = (p.scalars[ZETA] * z.rest + p.scalars[NU]) * c.slope;
+        return {gate, update, p.vectors[2] * gate + update, gate * saved[0], z.rest, c.value};
+    }
+
+    DEVICE void backward(const UnitParameters &p, const Factors &f, Memory &d, float *d_pre, UnitGradients &g) {
+        float d_candidate = d.h * f.candidate;
+        d_pre[0] = d.h * f.both;
+        g.vectors[0] += d.h * f.gate;
+        g.vectors[1] += d.h * f.update;
+        g.vectors[2] += d.h * f.gain;
+        g.scalars[ZETA] += d_candidate * f.rest;
+        g.scalars[NU] += d_candidate;
+        d.h -= d.h * f.rest;
+    }
+};
+
 struct Ugrnn {
     static constexpr int CODE = CELL_UGRNN, W_BLOCKS = 2, U_BLOCKS = 2, PRE = 2, SAVED = 2, VECTORS = 2;
     static constexpr bool READS_STATE = true;

@@ -16,7 +16,10 @@
 #define SCALARS 4
 
 // The codes of the cells, in the order of CellKind.
-enum CellCode { CELL_RNN, CELL_FASTRNN, CELL_FASTRNN_VECTOR, CELL_FASTGRNN, CELL_UGRNN, CELL_GRU, CELL_LSTM, CELL_MINGRU };
+enum CellCode {
+    CELL_RNN, CELL_FASTRNN, CELL_FASTRNN_VECTOR, CELL_FASTGRNN, CELL_FASTGRNN_GAIN, CELL_UGRNN, CELL_GRU, CELL_LSTM,
+    CELL_MINGRU
+};
 
 // The places of a layer's weights in the padded buffer, and of their gradients: numbers from the start of a network's
 // part. `rows` are the stacked blocks: block b of unit u is row b * hidden + u.

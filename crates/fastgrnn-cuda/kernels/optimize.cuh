@@ -154,10 +154,10 @@ DEVICE float moved(const OptimizeArguments &args, const OptimizerSettings &setti
     return p * shrink - numbers.size * m / (sqrtf(v * numbers.unbias) + ADAM_EPSILON);
 }
 
-// Writes a parameter that no later kernel of the step changes: within the reach of its grid, and taken in by the
+// Writes a parameter that no later kernel of the step changes: within its limit, if it has one, and taken in by the
 // average. Returns whether it is finite.
 DEVICE bool settle(const OptimizeArguments &args, const ViewGrid &grid, float follow, size_t at, float value) {
-    if (grid.step > 0.0f && fabsf(value) > grid.limit) value = value < 0.0f ? -grid.limit : grid.limit;
+    if (grid.limit > 0.0f && fabsf(value) > grid.limit) value = value < 0.0f ? -grid.limit : grid.limit;
     args.parameters[at] = value;
     if (args.average) {
         const float old = args.average[at];

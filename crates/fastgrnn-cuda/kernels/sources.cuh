@@ -55,6 +55,7 @@ struct ViewSource {
 };
 
 // The multiples of `step` up to `limit` on both sides. A step of 0 is no grid, and one below 0 is a parameter (steps.cuh).
+// A limit of 0 is none; there may be a limit without a grid.
 struct ViewGrid {
     float step, limit;
 };

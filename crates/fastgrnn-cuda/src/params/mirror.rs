@@ -130,8 +130,8 @@ mirrors! {
         pub(super) target: f64,
     }
 
-    /// The grid of a view: the multiples of `step` up to `limit` on both sides. A step of 0 is no grid; see
-    /// [`ViewGrid::LEARNT`], too.
+    /// The grid of a view: the multiples of `step` up to `limit` on both sides. A step of 0 is no grid, and a limit of 0
+    /// none; see [`ViewGrid::LEARNT`], too.
     #[derive(Default, PartialEq)]
     pub struct ViewGrid {
         /// From one value to the next.
@@ -260,6 +260,11 @@ impl ViewGrid {
     pub fn of_exponent(exponent: i32) -> Self {
         let step = (-exponent as f32).exp2();
         Self { step, limit: 127.0 * step }
+    }
+
+    /// The reach of those bytes, without their grid.
+    pub fn reach_of_exponent(exponent: i32) -> Self {
+        Self { step: 0.0, ..Self::of_exponent(exponent) }
     }
 }
 

@@ -54,7 +54,7 @@ pub enum CohortError {
 
 /// Whether there are kernels for this cell: their rules read each unit apart from the others.
 pub fn has_kernels(kind: CellKind) -> bool {
-    !kind.declaration().has_pairs && kind != CellKind::FastGrnnGain
+    !kind.declaration().has_pairs
 }
 
 /// The networks of a cohort and where their numbers lie in device memory.

@@ -245,6 +245,8 @@ fn of_fast_kernels() -> Vec<Example> {
         (CellKind::FastGrnn, 3, 16),
         (CellKind::FastGrnn, 20, 30),
         (CellKind::FastGrnn, 9, 80),
+        (CellKind::FastGrnnGain, 20, 30),
+        (CellKind::FastGrnnGain, 9, 80),
         (CellKind::Gru, 17, 32),
         (CellKind::Lstm, 5, 32),
         (CellKind::Ugrnn, 6, 31),

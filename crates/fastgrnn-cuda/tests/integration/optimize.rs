@@ -11,6 +11,8 @@ use fastgrnn_cuda::params::{Cohort, CohortPlan, Progress, ViewGrid};
 
 const MOMENTUM: f64 = 0.9;
 const DECAY: f64 = 0.1;
+/// Gains reach 127/256, which is less than where many of them start.
+const GAIN_EXPONENT: i32 = 8;
 const CLIP: f64 = 2.0;
 
 /// What a step does.
@@ -152,6 +154,10 @@ impl Plain {
                 self.parameters[view.range()].iter_mut().for_each(|p| *p = p.clamp(-limit, limit));
             }
         }
+        for view in layout.views().iter().filter(|view| view.role == Role::Gain) {
+            let limit = 127.0 * f64::from(-GAIN_EXPONENT).exp2();
+            self.parameters[view.range()].iter_mut().for_each(|p| *p = p.clamp(-limit, limit));
+        }
         for (average, p) in self.average.iter_mut().zip(&self.parameters) {
             *average += spec.follow * (p - *average);
         }
@@ -213,7 +219,7 @@ impl Plain {
 fn networks() -> [Network; 2] {
     // The second one has several chunks.
     [9, 64].map(|hidden| {
-        let cell = Cell::new(CellKind::FastGrnn, 5, hidden).with_ranks(Some(3), None);
+        let cell = Cell::new(CellKind::FastGrnnGain, 5, hidden).with_ranks(Some(3), None);
         Network::new(vec![cell], 3)
     })
 }
@@ -280,9 +286,13 @@ fn drive(
             }
             optimizer.gradient.write(plan.parameters(i).start, &gradient).unwrap();
             before.push((state, gradient));
-            let weights = layout.views().iter().enumerate().filter(|(_, view)| view.role == Role::Weight);
-            for (place, _) in weights {
-                let grid = spec.grid.map_or(ViewGrid::default(), ViewGrid::of_exponent);
+            for (place, view) in layout.views().iter().enumerate() {
+                let grid = match view.role {
+                    Role::Weight => spec.grid.map_or(ViewGrid::default(), ViewGrid::of_exponent),
+                    // A limit without a grid, at every step.
+                    Role::Gain => ViewGrid::reach_of_exponent(GAIN_EXPONENT),
+                    _ => continue,
+                };
                 optimizer.grids.write(i * plan.view_stride() + place, &[grid]).unwrap();
             }
         }

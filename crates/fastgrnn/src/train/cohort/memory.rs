@@ -22,6 +22,7 @@ use fastgrnn_cuda::trainer::{BatchScores, Parameters, Trainer};
 use fastgrnn_cuda::{CudaError, padded_units};
 use fastgrnn_data::data::{Dataset, Labels, Normalize, Sequences};
 use fastgrnn_model::model::Task;
+use fastgrnn_model::quantize::Grid;
 use fastgrnn_model::settings::{self, ClassWeight, StageKind};
 use std::rc::Rc;
 
@@ -281,7 +282,10 @@ impl DeviceMemory {
     /// Brings the grids of a seed's weights to the device.
     pub(super) fn upload_grids(&mut self, network: usize, run: &SeedRun) -> Result<(), CudaError> {
         let mut grids = run.state.progress.constraint.grids.iter();
+        let is_rounded = !run.state.progress.constraint.grids.is_empty();
         let of_view = |view: &View| match view.role {
+            Role::Gain if is_rounded => Some(ViewGrid::of_exponent(Grid::OF_GAINS.exponent)),
+            Role::Gain => Some(ViewGrid::reach_of_exponent(Grid::OF_GAINS.exponent)),
             Role::Weight | Role::Embedding => grids.next().map(|grid| match grid {
                 WeightGrid::Fixed(grid) => ViewGrid::of_exponent(grid.exponent),
                 WeightGrid::Learnt => ViewGrid::LEARNT,

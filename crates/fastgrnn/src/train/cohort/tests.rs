@@ -91,7 +91,7 @@ fn assert_alike(cpu: &Outcome, gpu: &Outcome, what: &str) {
 }
 
 /// What of a training on a GPU differs from recipe to recipe.
-const RECIPES: [(&str, &str); 9] = [
+const RECIPES: [(&str, &str); 10] = [
     (
         "few draws and no patience",
         "epoch-draws = 10\npatience = 1\nepochs = 6\nlr = 0.3\nrefit = \"best-epochs\"\ncell = \"ugrnn\"",
@@ -111,6 +111,11 @@ const RECIPES: [(&str, &str); 9] = [
         "matrices of 4 and of 8 bits",
         "quantize = true\nbits-u = 4\nkeep-w = 0.5\nepochs = 6\noptimizer = \"nesterov\"\n\
          stages = \"project:1/3,quantized:2/3\"",
+    ),
+    (
+        "gains of gates",
+        "cell = \"fastgrnn-gain\"\nquantize = true\nkeep-u = 0.5\nweight-decay = 0.05\nema = 0.8\nepochs = 6\n\
+         stages = \"dense:1/3,project:1/3,quantized:1/3\"",
     ),
     ("folds", "cv = \"3\"\nepochs = 2\nseeds = 1\noptimizer = \"nesterov\""),
     (
