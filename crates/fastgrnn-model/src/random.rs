@@ -21,10 +21,14 @@
 //! ```
 
 use crate::model::{Model, Task};
-use crate::quantize::{IntegerModel, Options, QuantizeError, check_form, kept_entries, quantize};
+use crate::quantize::{
+    BiasBits, IntegerModel, Options, QuantizeError, StepGrid, check_form, kept_entries, quantize,
+};
 use crate::settings::{MAX_HIDDEN, ModelRecipe, NetworkRecipe, SparsityRecipe};
 use fastgrnn_core::batch::Batch;
-use fastgrnn_core::cells::{Cell, MatrixForm, Nonlinearity, NonlinearityF64, Role, SlowStart, Start};
+use fastgrnn_core::cells::{
+    Cell, MatrixForm, Nonlinearity, NonlinearityF64, Role, SlowStart, Start, WeightBits,
+};
 use fastgrnn_core::net::{InitialState, Layout, Network, NetworkError, View};
 use fastgrnn_core::rng::{Rng, stream};
 use fastgrnn_data::data::{Normalize, Normalizer, RandomWalks, Sequences};
@@ -69,6 +73,10 @@ pub struct RandomModel {
     pub kept_u: f64,
     /// Fraction kept of the head's matrix.
     pub kept_head: f64,
+    /// Bits of the entries of the head's matrix.
+    pub bits_head: WeightBits,
+    /// Bits of biases, if not the usual ones.
+    pub bias_bits: Option<BiasBits>,
     /// Classes, called class0, class1 and so on.
     pub classes: usize,
     /// Steps of a sequence: what random data for the model has.
@@ -110,6 +118,16 @@ pub enum RandomError {
         /// The form of the matrix.
         form: MatrixForm,
     },
+    /// A fraction of a matrix whose entries have 4 bits.
+    #[error(
+        "{key} = {value}: a matrix whose entries have 4 bits is stored whole; use {key} 1, or 8 bits for it"
+    )]
+    SparseFourBits {
+        /// The setting.
+        key: &'static str,
+        /// Its value.
+        value: f64,
+    },
     /// No such network.
     #[error(transparent)]
     Network(#[from] NetworkError),
@@ -126,7 +144,9 @@ impl RandomModel {
             update => update,
         };
         let cell = cell.with_nonlinearities(Nonlinearity::QuantSigm, update);
-        Self { cell, layers: 1, kept_w: 1.0, kept_u: 1.0, kept_head: 1.0, classes, steps, seed: 0 }
+        let (bits_head, bias_bits) = (WeightBits::Eight, None);
+        let (kept_w, kept_u, kept_head) = (1.0, 1.0, 1.0);
+        Self { cell, layers: 1, kept_w, kept_u, kept_head, bits_head, bias_bits, classes, steps, seed: 0 }
     }
 
     /// The network, once it is known to have an integer form.
@@ -155,9 +175,18 @@ impl RandomModel {
                 return Err(RandomError::Sparse { key, value: kept, form });
             }
         }
+        for (key, value, bits) in [
+            ("keep-w", self.kept_w, self.cell.bits_w),
+            ("keep-u", self.kept_u, self.cell.bits_u),
+            ("keep-head", self.kept_head, self.bits_head),
+        ] {
+            if value < 1.0 && bits == WeightBits::Four {
+                return Err(RandomError::SparseFourBits { key, value });
+            }
+        }
         let above = Cell { input: self.cell.hidden, ..self.cell.clone() };
         let layers = (0..self.layers).map(|i| if i == 0 { self.cell.clone() } else { above.clone() });
-        let network = Network::new(layers.collect(), self.classes);
+        let network = Network { bits_head: self.bits_head, ..Network::new(layers.collect(), self.classes) };
         network.check()?;
         check_form(&network, Normalize::PerFeature, &InitialState::Zero)?;
         Ok(network)
@@ -192,7 +221,7 @@ impl RandomModel {
         let x = walks.sequences(sequences, self.steps);
         let all: Vec<u32> = (0..x.len() as u32).collect();
         self.balance(&mut model, &x)?;
-        Ok(quantize(&model, &x, &all, &Options::default())?)
+        Ok(quantize(&model, &x, &all, &Options { bias_bits: self.bias_bits, ..Options::default() })?)
     }
 
     /// Moves the head's biases so that scores are 0 on average: every class has its turn.
@@ -205,8 +234,9 @@ impl RandomModel {
         }
         let params: Vec<f64> = model.params.iter().map(|&p| f64::from(p)).collect();
         let scores = reference::scores(&model.network, &params, &batch);
-        let first = model.params.len() - self.classes;
-        for (class, bias) in model.params[first..].iter_mut().enumerate() {
+        let layout = model.network.layout();
+        let Some(biases) = layout.view("head.b") else { return Ok(()) };
+        for (class, bias) in model.params[biases.range()].iter_mut().enumerate() {
             let of_class = scores.iter().skip(class).step_by(self.classes);
             *bias -= (of_class.sum::<f64>() / x.len() as f64) as f32;
         }
@@ -250,6 +280,11 @@ impl RandomModel {
                 (Role::Gain, _) => out.iter_mut().for_each(|g| *g += (GATE_GAIN * rng.normal()) as f32),
                 (Role::Raw | Role::Basis | Role::Step, _) => {}
             }
+        }
+        for (matrix, step) in layout.stepped() {
+            let grid = StepGrid::of(&params[matrix.range()]);
+            params[step.offset] = grid.step.ln();
+            params[matrix.range()].iter_mut().for_each(|v| *v = grid.nearest(*v));
         }
         params
     }

@@ -38,7 +38,7 @@ fn start(layer: &IntegerLayer) -> Vec<f64> {
 }
 
 fn times(matrix: &IntegerMatrix, v: &[f64]) -> Vec<f64> {
-    let unit = f64::from(-matrix.grid.exponent).exp2();
+    let unit = matrix.grid.unit();
     let rows = matrix.entries.chunks_exact(matrix.cols.max(1));
     rows.map(|row| unit * row.iter().zip(v).map(|(&a, v)| f64::from(a) * v).sum::<f64>()).collect()
 }
@@ -48,7 +48,7 @@ fn product(form: MatrixForm, rows: usize, factors: &IntegerFactors, v: &[f64]) -
         MatrixForm::Full => times(&factors.first, v),
         MatrixForm::LowRank(_) => times(&factors.first, &between(factors, v)),
         MatrixForm::Diagonal => {
-            let unit = f64::from(-factors.first.grid.exponent).exp2();
+            let unit = factors.first.grid.unit();
             let entries = factors.first.entries.iter().enumerate();
             entries.map(|(i, &a)| unit * f64::from(a) * v[i % v.len()]).collect()
         }
@@ -59,7 +59,7 @@ fn product(form: MatrixForm, rows: usize, factors: &IntegerFactors, v: &[f64]) -
 /// The vector between two factors.
 fn between(factors: &IntegerFactors, v: &[f64]) -> Vec<f64> {
     let second = factors.second.as_ref().expect("a low-rank matrix has two factors");
-    let unit = f64::from(-second.grid.exponent).exp2();
+    let unit = second.grid.unit();
     let mut between = vec![0.0; second.cols];
     for (row, v) in second.entries.chunks_exact(second.cols.max(1)).zip(v) {
         between.iter_mut().zip(row).for_each(|(m, &a)| *m += unit * f64::from(a) * v);

@@ -24,13 +24,14 @@ enum Kernel {
 pub(super) struct FloatRows {
     cols: usize,
     rows: Vec<Vec<i8>>,
-    exponent: i32,
+    /// What a byte of 1 is worth.
+    unit: f64,
 }
 
 impl FloatRows {
     pub(super) fn of(matrix: &IntegerMatrix) -> Self {
         let rows = matrix.entries.chunks_exact(matrix.cols.max(1)).map(<[i8]>::to_vec).collect();
-        Self { cols: matrix.cols, rows, exponent: matrix.grid.exponent }
+        Self { cols: matrix.cols, rows, unit: matrix.grid.unit() }
     }
 
     /// Stacked blocks of `hidden` rows and columns, from their diagonals.
@@ -41,22 +42,18 @@ impl FloatRows {
             row
         };
         let rows = diagonals.entries.iter().enumerate().map(row).collect();
-        Self { cols: hidden, rows, exponent: diagonals.grid.exponent }
+        Self { cols: hidden, rows, unit: diagonals.grid.unit() }
     }
 
     pub(super) fn transposed(matrix: &IntegerMatrix) -> Self {
         let column = |j: usize| matrix.entries.iter().skip(j).step_by(matrix.cols.max(1)).copied().collect();
-        Self {
-            cols: matrix.rows,
-            rows: (0..matrix.cols).map(column).collect(),
-            exponent: matrix.grid.exponent,
-        }
+        Self { cols: matrix.rows, rows: (0..matrix.cols).map(column).collect(), unit: matrix.grid.unit() }
     }
 
     /// The first `at` rows, and the others.
     pub(super) fn split(mut self, at: usize) -> (Self, Self) {
         let rest = self.rows.split_off(at.min(self.rows.len()));
-        let other = Self { cols: self.cols, rows: rest, exponent: self.exponent };
+        let other = Self { cols: self.cols, rows: rest, unit: self.unit };
         (self, other)
     }
 }
@@ -95,7 +92,7 @@ impl FloatTables {
         let longest = matrix.rows.iter().map(kept).max().unwrap_or(0);
         let wide = cols > 256 || longest > 255;
         let width = if wide { 2 } else { 1 };
-        let scale = literal((-matrix.exponent as f32).exp2());
+        let scale = literal(matrix.unit as f32);
         let tail = format!("{rows}, {v}, {scale}, {}, {out});", u8::from(adds));
         if width * (rows + entries) + entries >= rows * cols {
             self.needs[Kernel::Dense as usize] = true;

@@ -6,7 +6,7 @@ use crate::models::{language_model, small};
 use crate::written::{packed, text, written};
 use fastgrnn::generate::GenerateOptions;
 use fastgrnn::model::AnyModel;
-use fastgrnn::quantize::IntegerModel;
+use fastgrnn::quantize::{EntryGrid, Grid, IntegerModel};
 use fastgrnn::rng::Rng;
 use fastgrnn_export::{COptions, ExportError, Optimize, PackageOptions, Target, c_source, package};
 use fastgrnn_runtime::int::{Draw, TokenSampler};
@@ -23,7 +23,7 @@ fn any_scores_draw_the_runtimes_token() {
         let mut model = language_model(tokens, false);
         // Scores with few and with many fraction bits.
         for grid in [-8, 0, 7, 20] {
-            model.network.head.grid.exponent = grid;
+            model.network.head.grid = EntryGrid::Bytes(Grid { exponent: grid });
             let bits = model.network.score_bits();
             let folder = tempfile::tempdir().unwrap();
             driver::compile(

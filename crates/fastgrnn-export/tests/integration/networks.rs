@@ -2,7 +2,8 @@
 
 use fastgrnn::cells::{Cell, CellKind, MatrixForm, Nonlinearity};
 use fastgrnn::quantize::{
-    Grid, InputScale, IntegerEmbedding, IntegerFactors, IntegerLayer, IntegerMatrix, IntegerNetwork,
+    BiasBits, EntryGrid, Grid, InputScale, IntegerEmbedding, IntegerFactors, IntegerLayer, IntegerMatrix,
+    IntegerNetwork, StepGrid,
 };
 use fastgrnn_runtime::int::{Meaning, Shifts};
 use fastgrnn_testing::oracle::network::{Cell as OracleCell, Curve, Layer, Matrix, Network, Product};
@@ -20,11 +21,15 @@ pub fn integer_network(network: &Network) -> IntegerNetwork {
         })
         .collect();
     let state = layers.last().map_or(0, |l| l.shifts.state as i32);
-    let mut head = matrix(&network.head.a);
-    head.grid.exponent = i32::from(network.head.f_s) - state;
+    let bits = i32::from(network.head.f_s) - state;
+    let mut head = matrix(&network.head.a, network.head.m);
+    head.grid = match network.head.m {
+        None => EntryGrid::Bytes(Grid { exponent: bits }),
+        Some(m) => step(m, bits),
+    };
     let embedding = network.vectors.as_ref().map(|vectors| IntegerEmbedding {
         // A tied table is the head's matrix, grid and all.
-        vectors: if vectors.tied { head.clone() } else { matrix(&vectors.table) },
+        vectors: if vectors.tied { head.clone() } else { matrix(&vectors.table, None) },
         tied: vectors.tied,
     });
     let tokens = usize::from(embedding.is_some());
@@ -41,6 +46,7 @@ pub fn integer_network(network: &Network) -> IntegerNetwork {
         layers,
         head,
         head_biases: network.head.biases.clone(),
+        head_bias_bits: bias_bits(network.head.byte_biases),
         head_shift: network.head.s_o.into(),
         meaning: Meaning::ALL[usize::from(network.meaning)],
     }
@@ -55,8 +61,8 @@ fn layer(l: &Layer, inputs: usize) -> IntegerLayer {
         }
         _ => (Vec::new(), 0, 0, 0),
     };
-    let (w, w_form, w2, w1) = product(&l.w);
-    let (u, u_form, u2, u1) = product(&l.u);
+    let (w, w_form, w2, w1) = product(&l.w, l.m_w);
+    let (u, u_form, u2, u1) = product(&l.u, l.m_u);
     let gate = l.cell.gate().map_or(Nonlinearity::QuantSigm, nonlinearity);
     let cell = Cell::new(CellKind::from_code(l.cell.code()).expect("the code of a cell"), inputs, l.hidden)
         .with_nonlinearities(gate, nonlinearity(l.update));
@@ -76,6 +82,7 @@ fn layer(l: &Layer, inputs: usize) -> IntegerLayer {
         u,
         biases: l.biases.clone(),
         gains: l.cell.gains().to_vec(),
+        bias_bits: bias_bits(l.byte_biases),
         alpha,
         beta,
         zeta,
@@ -84,12 +91,18 @@ fn layer(l: &Layer, inputs: usize) -> IntegerLayer {
     }
 }
 
-fn product(p: &Product) -> (IntegerFactors, MatrixForm, u32, u32) {
-    let whole = |m: &Matrix| IntegerFactors { first: matrix(m), second: None };
+fn bias_bits(byte_biases: bool) -> BiasBits {
+    if byte_biases { BiasBits::Eight } else { BiasBits::Sixteen }
+}
+
+/// The multiplier is that of the oracle, except where it is 1/2: a product is then shifted once more.
+fn product(p: &Product, m: Option<u16>) -> (IntegerFactors, MatrixForm, u32, u32) {
+    let whole = |a: &Matrix| IntegerFactors { first: matrix(a, m), second: None };
     match p {
         Product::Full { a, s1 } => (whole(a), MatrixForm::Full, 0, (*s1).into()),
         Product::Low { a1, a2, s2, s1 } => {
-            let factors = IntegerFactors { first: matrix(a1), second: Some(matrix(a2)) };
+            let second = matrix(a2, m.map(|_| 0));
+            let factors = IntegerFactors { first: matrix(a1, m), second: Some(second) };
             (factors, MatrixForm::LowRank(a1.columns), (*s2).into(), (*s1).into())
         }
         Product::Diagonal { a, s1 } => {
@@ -100,8 +113,16 @@ fn product(p: &Product) -> (IntegerFactors, MatrixForm, u32, u32) {
     }
 }
 
-fn matrix(m: &Matrix) -> IntegerMatrix {
-    IntegerMatrix { rows: m.rows, cols: m.columns, entries: m.entries.clone(), grid: Grid { exponent: 0 } }
+/// A matrix whose entries have 4 bits if it has a multiplier.
+fn matrix(a: &Matrix, m: Option<u16>) -> IntegerMatrix {
+    let grid = m.map_or(EntryGrid::Bytes(Grid { exponent: 0 }), |m| step(m, 0));
+    IntegerMatrix { rows: a.rows, cols: a.columns, entries: a.entries.clone(), grid }
+}
+
+/// The step of entries of 4 bits with a multiplier, of which a byte has so many fraction bits with it.
+fn step(m: u16, bits: i32) -> EntryGrid {
+    let multiplier = if m == 0 { 1.0 } else { f32::from(m) / 32_768.0 };
+    EntryGrid::FourBits(StepGrid { step: 16.0 * multiplier * (-bits as f32).exp2() })
 }
 
 fn nonlinearity(curve: Curve) -> Nonlinearity {

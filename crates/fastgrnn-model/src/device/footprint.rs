@@ -1,7 +1,7 @@
 //! What a network needs on any board: bytes of its tables and buffers, work of a step.
 
-use crate::quantize::{IntegerFactors, IntegerMatrix, IntegerModel};
-use fastgrnn_core::cells::{Alphas, Cell, MatrixForm, Nonlinearity, Role};
+use crate::quantize::{BiasBits, IntegerFactors, IntegerMatrix, IntegerModel};
+use fastgrnn_core::cells::{Alphas, Cell, MatrixForm, Nonlinearity, Role, WeightBits};
 use fastgrnn_core::net::{Network, View};
 use fastgrnn_runtime::int::TABLE_LEN;
 
@@ -28,6 +28,10 @@ pub struct Footprint {
     pub listed: usize,
     /// Entries of the dense tables of W and U, zeros included.
     pub dense: usize,
+    /// Entries of the tables of W and U whose entries have 4 bits.
+    pub four_bits: usize,
+    /// Rows of products that have a multiplier.
+    pub multiplied: usize,
     /// Weights of W and U that are not 0.
     pub weights: usize,
     /// Entries of the head's table.
@@ -56,14 +60,19 @@ pub struct Footprint {
 
 impl Footprint {
     /// The footprint of `network`, whose weight matrix `view` has `nonzero(view)` entries that are not 0.
-    /// States start from 0; see [`Footprint::storing_start`].
+    /// States start from 0, see [`Footprint::storing_start`], and biases have their usual bits.
     pub fn of(network: &Network, nonzero: impl Fn(&View) -> usize) -> Self {
+        Self::with_biases(network, BiasBits::usual(network), nonzero)
+    }
+
+    /// [`Footprint::of`] where biases have other bits than usual.
+    pub fn with_biases(network: &Network, biases: BiasBits, nonzero: impl Fn(&View) -> usize) -> Self {
         let layout = network.layout();
         let mut footprint = Self {
             layers: network.layers.len(),
             inputs: network.input(),
             outputs: network.outputs,
-            other_bytes: 2 * network.outputs,
+            other_bytes: biases.bytes() * network.outputs,
             ..Self::default()
         };
         match network.embedding {
@@ -79,10 +88,13 @@ impl Footprint {
         for view in layout.views().iter().filter(|view| view.role == Role::Weight) {
             match is_diagonal(network, view) {
                 true => footprint.add_diagonal(view, nonzero(view)),
+                false if layout.stepped().any(|(matrix, _)| matrix == view) => {
+                    footprint.add_four_bits(view, nonzero(view));
+                }
                 false => footprint.add_matrix(view, nonzero(view)),
             }
         }
-        network.layers.iter().for_each(|cell| footprint.add_cell(cell));
+        network.layers.iter().for_each(|cell| footprint.add_cell(cell, biases));
         if footprint.smooth_curves > 0 {
             footprint.other_bytes += 2 * TABLE_LEN;
         }
@@ -101,7 +113,7 @@ impl Footprint {
     /// ```
     pub fn of_model(model: &IntegerModel) -> Self {
         let network = &model.network;
-        let footprint = Self::of(&model.model.network, |view| {
+        let footprint = Self::with_biases(&model.model.network, network.head_bias_bits, |view| {
             let found = match view.name.strip_prefix("layer").and_then(|rest| rest.split_once('.')) {
                 Some((index, name)) => {
                     let layer = index.parse().ok().and_then(|i: usize| network.layers.get(i));
@@ -147,6 +159,22 @@ impl Footprint {
         }
     }
 
+    /// Entries of 4 bits are tables of four rows and two columns in a word.
+    fn add_four_bits(&mut self, view: &View, nonzero: usize) {
+        let (rows, cols) =
+            if view.name.ends_with('2') { (view.cols, view.rows) } else { (view.rows, view.cols) };
+        let bytes = 4 * rows.div_ceil(4) * cols.div_ceil(2);
+        if view.name.starts_with("head") {
+            self.other_bytes += bytes;
+            self.head += rows * cols;
+        } else {
+            self.matrix_bytes += bytes;
+            self.four_bits += rows * cols;
+            self.weights += nonzero;
+            self.rows += rows;
+        }
+    }
+
     /// Diagonals are dense tables, and each row is a single multiplication.
     fn add_diagonal(&mut self, view: &View, nonzero: usize) {
         self.matrix_bytes += view.len();
@@ -155,12 +183,14 @@ impl Footprint {
         self.rows += view.rows;
     }
 
-    fn add_cell(&mut self, cell: &Cell) {
+    fn add_cell(&mut self, cell: &Cell, bits: BiasBits) {
         let biases: usize = cell.params().iter().filter(|p| p.role == Role::Bias).map(|p| p.rows).sum();
+        let four_bits = [cell.bits_w, cell.bits_u].into_iter().filter(|&bits| bits == WeightBits::Four);
+        self.multiplied += four_bits.count() * cell.blocks() * cell.hidden;
         let (declaration, shape) = (cell.kind.declaration(), cell.kind.shape());
         let alphas = if shape.alphas == Alphas::PerUnit { cell.hidden } else { 0 };
         let gains = if shape.has_gain { cell.hidden } else { 0 };
-        self.other_bytes += 2 * (biases + alphas) + gains;
+        self.other_bytes += bits.bytes() * biases + 2 * alphas + gains;
         self.gains += gains;
         self.state_bytes += 2 * cell.state_len();
         let (gates, updates) = (declaration.gates(), declaration.updates());

@@ -3,8 +3,9 @@
 //! A search for models within a budget asks this thousands of times; building an image each time
 //! would need trained parameters.
 
+use super::BiasBits;
 use super::network::stored_scalars;
-use fastgrnn_core::cells::{Cell, MatrixForm, Role};
+use fastgrnn_core::cells::{Cell, MatrixForm, Role, WeightBits};
 use fastgrnn_core::net::{Network, View};
 use fastgrnn_runtime::int::TABLE_LEN;
 
@@ -12,9 +13,14 @@ use fastgrnn_runtime::int::TABLE_LEN;
 const HEADER: usize = 17;
 /// Bytes of a layer before its matrices.
 const LAYER_HEADER: usize = 18;
+/// What version 3 of the format adds: the kind of input and the window; multipliers and the bytes of a bias of
+/// a layer, and of the head.
+const EXTENDED_HEADER: usize = 3;
+const EXTENDED_LAYER: usize = 5;
+const EXTENDED_HEAD: usize = 3;
 
 /// Bytes of the device image of `network`, where the weight matrix `view` has `nonzero(view)`
-/// entries that are not 0. States start from 0.
+/// entries that are not 0. States start from 0, and biases have their usual bits.
 ///
 /// Exact for these numbers. A trained model may come out smaller, because small weights round to 0.
 ///
@@ -28,6 +34,11 @@ const LAYER_HEADER: usize = 18;
 /// assert_eq!((dense, half), (834, 630));
 /// ```
 pub fn image_bytes(network: &Network, nonzero: impl Fn(&View) -> usize) -> usize {
+    image_bytes_with(network, BiasBits::usual(network), nonzero)
+}
+
+/// [`image_bytes`] where biases have other bits than usual.
+pub fn image_bytes_with(network: &Network, bias_bits: BiasBits, nonzero: impl Fn(&View) -> usize) -> usize {
     let layout = network.layout();
     let mut views = layout.views().iter().filter(|view| view.role == Role::Weight);
     let mut matrices = 0;
@@ -36,13 +47,24 @@ pub fn image_bytes(network: &Network, nonzero: impl Fn(&View) -> usize) -> usize
             matrices += 1;
         }
         for v in views.by_ref().take(matrix.params().len()) {
-            let is_diagonal = matrix.form == MatrixForm::Diagonal;
-            matrices += 1 + if is_diagonal { v.len() } else { matrix_bytes(v.rows, v.cols, nonzero(v)) };
+            matrices += 1 + match (matrix.form, matrix.bits) {
+                (MatrixForm::Diagonal, _) => v.len(),
+                (_, WeightBits::Four) => pair_bytes(v),
+                (_, WeightBits::Eight) => matrix_bytes(v.rows, v.cols, nonzero(v)),
+            };
         }
     }
-    let head: usize = views.map(|v| 1 + matrix_bytes(v.rows, v.cols, nonzero(v))).sum();
+    let is_four = network.bits_head == WeightBits::Four;
+    let bytes = |v: &View| if is_four { pair_bytes(v) } else { matrix_bytes(v.rows, v.cols, nonzero(v)) };
+    let head: usize = views.map(|v| 1 + bytes(v)).sum();
     matrices += head;
-    let layers: usize = network.layers.iter().map(|cell| LAYER_HEADER + 2 * words(cell) + gains(cell)).sum();
+    let of_layer = |cell| LAYER_HEADER + bias_bits.bytes() * biases(cell) + 2 * scalars(cell) + gains(cell);
+    let layers: usize = network.layers.iter().map(of_layer).sum();
+    let four_bits = layout.stepped().next().is_some();
+    let extended = match four_bits || bias_bits == BiasBits::Eight {
+        true => EXTENDED_HEADER + EXTENDED_LAYER * network.layers.len() + EXTENDED_HEAD,
+        false => 0,
+    };
     let table = if network.layers.iter().any(Cell::reads_table) { 2 * TABLE_LEN } else { 0 };
     // The head has a shift, its scores' fraction bits and a bias for each output.
     let input = match network.embedding {
@@ -50,13 +72,22 @@ pub fn image_bytes(network: &Network, nonzero: impl Fn(&View) -> usize) -> usize
         Some(embedding) => 2 + embedding.vocabulary * network.input(),
         None => 4 * network.input(),
     };
-    HEADER + input + layers + matrices + 2 + 2 * network.outputs + table
+    HEADER + extended + input + layers + matrices + 2 + bias_bits.bytes() * network.outputs + table
 }
 
-/// Biases and scalars of a cell, 16 bits each.
-fn words(cell: &Cell) -> usize {
-    let biases: usize = cell.params().iter().filter(|p| p.role == Role::Bias).map(|p| p.rows).sum();
-    biases + stored_scalars(cell).map(|(_, entries)| entries).sum::<usize>()
+/// Biases of a cell.
+fn biases(cell: &Cell) -> usize {
+    cell.params().iter().filter(|p| p.role == Role::Bias).map(|p| p.rows).sum()
+}
+
+/// Scalars of a cell, 16 bits each.
+fn scalars(cell: &Cell) -> usize {
+    stored_scalars(cell).map(|(_, entries)| entries).sum()
+}
+
+/// Entries of 4 bits, those of two rows in a byte.
+fn pair_bytes(view: &View) -> usize {
+    view.rows.div_ceil(2) * view.cols
 }
 
 /// Gains of a cell, a byte each.
@@ -83,7 +114,7 @@ mod tests {
     use crate::model::{Model, Task};
     use crate::quantize::{Options, quantize};
     use fastgrnn_core::cells::MatrixForm::{Absent, Diagonal, Full, LowRank};
-    use fastgrnn_core::cells::Nonlinearity;
+    use fastgrnn_core::cells::{CellKind, Nonlinearity};
     use fastgrnn_data::data::Sequences;
 
     /// Weights of which a share is 0 and the others are far from rounding to it.
@@ -127,6 +158,34 @@ mod tests {
                     let foretold = image_bytes(&model.network, |v| kept_entries(share, v.len()));
                     assert_eq!(integer.image().len(), foretold, "{} {w} {u} {share}", declaration.name);
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn images_of_4_bits_and_of_short_biases_have_the_length_that_was_foretold() {
+        let mut x = Sequences::new(6);
+        x.push(&[0.5; 12]);
+        let all = [WeightBits::Four, WeightBits::Eight];
+        for (w, u, head) in
+            all.into_iter().flat_map(|w| all.into_iter().flat_map(move |u| all.map(|h| (w, u, h))))
+        {
+            for bias_bits in [None, Some(BiasBits::Eight), Some(BiasBits::Sixteen)] {
+                let cell = Cell::new(CellKind::FastGrnn, 6, 7).with_ranks(Some(3), None).with_bits(w, u);
+                let mut model = model(cell, 1.0);
+                model.network.bits_head = head;
+                model.params.resize(model.network.layout().len(), 0.0);
+                model.network.layout().start_steps(&mut model.params);
+                let options = Options { bias_bits, ..Options::default() };
+                let integer = quantize(&model, &x, &[0], &options).unwrap();
+                let bits = bias_bits.unwrap_or(BiasBits::usual(&model.network));
+                let foretold = image_bytes_with(&model.network, bits, View::len);
+                assert_eq!(integer.image().len(), foretold, "{w:?} {u:?} {head:?} {bias_bits:?}");
+                let sizes = integer.sizes();
+                let plain = bits == BiasBits::Sixteen && [w, u, head] == [WeightBits::Eight; 3];
+                assert_eq!(integer.image()[2], if plain { 1 } else { 3 });
+                // The image's fields, a layer's ten bytes before its scales, and the forms of four matrices.
+                assert_eq!(sizes.header, 15 + 10 + 4 + if plain { 0 } else { EXTENDED_HEADER });
             }
         }
     }

@@ -4,8 +4,8 @@ use super::calibrate::{LayerRanges, calibrate};
 use super::input_scale::{MOST, bits_for, input_scale};
 use super::network::{meaning, scaled, stored_scalars};
 use super::{
-    Grid, InputScale, IntegerEmbedding, IntegerFactors, IntegerLayer, IntegerMatrix, IntegerNetwork,
-    QuantizeError,
+    BiasBits, EntryGrid, Grid, InputScale, IntegerEmbedding, IntegerFactors, IntegerLayer, IntegerMatrix,
+    IntegerNetwork, QuantizeError, StepGrid,
 };
 use crate::model::Model;
 use fastgrnn_core::cells::{
@@ -27,11 +27,19 @@ pub struct Options {
     /// factors, may become before it saturates. Streams longer than those get more room if they
     /// need it, at the price of at most two bits.
     pub headroom: f32,
+    /// Bits of biases; if not given, 8 where a matrix of the network has 4 bits, and 16 otherwise.
+    pub bias_bits: Option<BiasBits>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { input_lsb: None, headroom: 1.5 }
+        Self { input_lsb: None, headroom: 1.5, bias_bits: None }
+    }
+}
+
+impl Options {
+    fn bias_bits(&self, network: &Network) -> BiasBits {
+        self.bias_bits.unwrap_or(BiasBits::usual(network))
     }
 }
 
@@ -55,11 +63,19 @@ pub(super) fn build(
     // How far the last state reaches is known before the layers are built.
     let last = model.network.layers.last().zip(ranges.layers.last());
     let state_bits = last.map_or(0, |(cell, ranges)| state_bits(cell, ranges, options.headroom));
-    let (head, head_biases, head_shift) = head(model, &layout, state_bits);
+    let head_bias_bits = options.bias_bits(&model.network);
+    for (matrix, step) in layout.stepped() {
+        let log_step = model.params[step.offset];
+        if !StepGrid::STEPS.contains(&StepGrid::of_log_step(log_step).step) {
+            let (name, step) = (matrix.name.clone(), log_step.exp());
+            return Err(QuantizeError::Step { name, step });
+        }
+    }
+    let (head, head_biases, head_shift) = head(model, &layout, state_bits, head_bias_bits);
     let embedding = embedding(model, &layout, &head);
     let input = match (&embedding, &options.input_lsb) {
         (Some(_), Some(_)) => return Err(QuantizeError::LsbOfText),
-        (Some(embedding), None) => InputScale::of_tokens(embedding.vectors.grid),
+        (Some((_, grid)), None) => InputScale::of_tokens(*grid),
         (None, lsb) => input_scale(model, &ranges, lsb.as_deref())?,
     };
     let mut layers: Vec<IntegerLayer> = Vec::new();
@@ -68,7 +84,7 @@ pub(super) fn build(
     for (index, (cell, ranges)) in model.network.layers.iter().zip(&ranges.layers).enumerate() {
         let bits = layers.last().map_or(input.bits, |below| below.shifts.state);
         let tensors = Tensors { model, layout: &layout, layer: index };
-        let mut layer = tensors.layer(cell, bits, ranges, options.headroom)?;
+        let mut layer = tensors.layer(cell, bits, ranges, options)?;
         let start = starts.get(first_unit..first_unit + cell.hidden).unwrap_or(&[]);
         if start.iter().any(|&v| v != 0.0) {
             layer.start = start.iter().map(|&v| word(v, layer.shifts.state as i32)).collect();
@@ -79,12 +95,16 @@ pub(super) fn build(
     }
     let meaning = meaning(&model.task, model.loss, model.network.outputs);
     for view in layout.views().iter().filter(|view| matches!(view.role, Role::Weight | Role::Embedding)) {
+        if layout.stepped().any(|(matrix, _)| matrix == view) {
+            continue;
+        }
         let largest = model.params[view.range()].iter().fold(0f32, |top, v| top.max(v.abs()));
         if largest > 0.0 && largest < LEAST_WEIGHT {
             return Err(QuantizeError::Vanishing { name: view.name.clone(), largest });
         }
     }
-    Ok(IntegerNetwork { embedding, input, layers, head, head_biases, head_shift, meaning })
+    let embedding = embedding.map(|(embedding, _)| embedding);
+    Ok(IntegerNetwork { embedding, input, layers, head, head_biases, head_bias_bits, head_shift, meaning })
 }
 
 /// The model with the gains that a device can store: those beyond the reach of a byte are cut off.
@@ -200,9 +220,10 @@ impl Tensors<'_> {
     }
 
     fn matrix(&self, name: &str) -> IntegerMatrix {
-        let view = self.layout.view(&format!("layer{}.{name}", self.layer));
-        let (rows, cols) = view.map_or((0, 0), |view| (view.rows, view.cols));
-        IntegerMatrix::of(rows, cols, self.values(name))
+        match self.layout.view(&format!("layer{}.{name}", self.layer)) {
+            Some(view) => matrix(self.model, self.layout, view),
+            None => IntegerMatrix::of(0, 0, &[]),
+        }
     }
 
     /// W or U, reading values with `bits` fraction bits, `between` the largest between its factors.
@@ -211,20 +232,26 @@ impl Tensors<'_> {
         match matrix.form {
             MatrixForm::Full | MatrixForm::Diagonal => {
                 let first = self.matrix(&name.to_string());
-                let bits = Some(first.grid.exponent + bits);
-                return Scaled { factors: IntegerFactors { first, second: None }, inner: 0, bits };
+                let factors = IntegerFactors { first, second: None };
+                let bits = Some(factors.product_scale().bits + bits);
+                return Scaled { factors, inner: 0, bits };
             }
             MatrixForm::Absent => return Scaled { factors: IntegerFactors::absent(), inner: 0, bits: None },
             MatrixForm::LowRank(_) => {}
         }
         let (first, second) = (self.matrix(&format!("{name}1")), self.matrix(&format!("{name}2")));
-        let sum_bits = second.grid.exponent + bits;
-        // Sums of the first factor need no more than 30 bits below the point.
-        let most = (30 - first.grid.exponent).min(sum_bits);
-        let between_bits = bits_for(between).min(most).max(sum_bits - 30);
+        // What lies between the factors has a power of two as its unit only if the second factor has. Otherwise
+        // it counts in units that are smaller by less than half, and the multiplier makes up for it.
+        let second_bits = -second.grid.unit().log2().ceil() as i32;
+        let unit = second.grid.unit() * f64::from(second_bits).exp2();
+        let between = (f64::from(between) / unit) as f32;
         let factors = IntegerFactors { first, second: Some(second) };
-        let bits = Some(factors.first.grid.exponent + between_bits);
-        Scaled { factors, inner: sum_bits - between_bits, bits }
+        let first_bits = factors.product_scale().bits - second_bits;
+        let sum_bits = second_bits + bits;
+        // Sums of the first factor need no more than 30 bits below the point.
+        let most = (30 - first_bits).min(sum_bits);
+        let between_bits = bits_for(between).min(most).max(sum_bits - 30);
+        Scaled { factors, inner: sum_bits - between_bits, bits: Some(first_bits + between_bits) }
     }
 
     fn layer(
@@ -232,8 +259,9 @@ impl Tensors<'_> {
         cell: &Cell,
         input_bits: u32,
         ranges: &LayerRanges,
-        headroom: f32,
+        options: &Options,
     ) -> Result<IntegerLayer, QuantizeError> {
+        let (headroom, bias_bits) = (options.headroom, options.bias_bits(&self.model.network));
         let shape = cell.kind.shape();
         let value_bits = cell.update.value_bits() as i32;
         let state = state_bits(cell, ranges, headroom);
@@ -252,9 +280,9 @@ impl Tensors<'_> {
         let largest_bias = biases.iter().copied().flatten().fold(0f32, |top, b| top.max(b.abs()));
         let mut why = format!("{sums} fraction bits are fewer than 4");
         while sums >= 4 {
-            let bias = (sums - bits_for(largest_bias)).clamp(0, 14);
+            let bias = (sums - bias_fraction(largest_bias, bias_bits)).clamp(0, 14);
             let terms = [(&w, w.shift(sums)), (&u, u.shift(sums))];
-            match overflow(&terms, bias) {
+            match overflow(&terms, bias_bits.count() as i32 - 1 + bias) {
                 Some(what) => why = what,
                 None => {
                     let memory =
@@ -271,10 +299,11 @@ impl Tensors<'_> {
                         u2: number(u.inner),
                         u1: number(u.shift(sums)),
                     };
-                    let rounded = |b: &&[f32]| b.iter().map(|&v| word(v, sums - bias)).collect();
+                    let rounded =
+                        |b: &&[f32]| b.iter().map(|&v| rounded_bias(v, sums - bias, bias_bits)).collect();
                     let (biases, scalars) = (biases.iter().map(rounded).collect(), self.scalars(cell));
-                    let (w, u) = (w.factors, u.factors);
-                    return Ok(IntegerLayer { shifts, w, u, biases, cell: cell.clone(), ..scalars });
+                    let (w, u, cell) = (w.factors, u.factors, cell.clone());
+                    return Ok(IntegerLayer { shifts, w, u, biases, bias_bits, cell, ..scalars });
                 }
             }
             sums -= 1;
@@ -297,6 +326,7 @@ impl Tensors<'_> {
             u: IntegerFactors::absent(),
             biases: Vec::new(),
             gains: self.gains(cell),
+            bias_bits: BiasBits::default(),
             alpha: Vec::new(),
             beta: 0,
             zeta: 0,
@@ -328,10 +358,33 @@ impl Tensors<'_> {
     }
 }
 
-/// The condition of the document's last section that these shifts break, if any.
+/// A weight matrix on its own grid: the step that the network has for it, or the best of those of bytes.
+fn matrix(model: &Model, layout: &Layout, view: &View) -> IntegerMatrix {
+    let values = &model.params[view.range()];
+    let step = layout.stepped().find(|(matrix, _)| *matrix == view);
+    let grid = match step {
+        Some((_, step)) => EntryGrid::FourBits(StepGrid::of_log_step(model.params[step.offset])),
+        None => EntryGrid::Bytes(Grid::of(values)),
+    };
+    IntegerMatrix::on(grid, view.rows, view.cols, values)
+}
+
+/// The most fraction bits with which the largest bias fits.
+fn bias_fraction(largest: f32, bits: BiasBits) -> i32 {
+    bits_for(largest) + bits.count() as i32 - 16
+}
+
+/// `v` with this many fraction bits, saturated.
+fn rounded_bias(v: f32, fraction: i32, bits: BiasBits) -> i16 {
+    let most = bits.largest();
+    word(v, fraction).clamp(-most - 1, most)
+}
+
+/// The condition of the document's last section that these shifts break, if any, where biases are at most
+/// 2^`bias`.
 fn overflow(terms: &[(&Scaled, i32)], bias: i32) -> Option<String> {
     let cols = |s: &Scaled| s.factors.first.cols as u64;
-    let mut products = (1u64 << (15 + bias)) + (1 << 17);
+    let mut products = (1u64 << bias) + (1 << 17);
     let mut all = 0;
     let mut longest = 0;
     for &(matrix, shift) in terms {
@@ -354,32 +407,51 @@ fn overflow(terms: &[(&Scaled, i32)], bias: i32) -> Option<String> {
     None
 }
 
-/// The vectors of tokens on their grid; tied ones are the head's matrix.
-fn embedding(model: &Model, layout: &Layout, head: &IntegerMatrix) -> Option<IntegerEmbedding> {
+/// The vectors of tokens on their grid, which is always one of bytes; tied ones are the head's matrix.
+fn embedding(model: &Model, layout: &Layout, head: &IntegerMatrix) -> Option<(IntegerEmbedding, Grid)> {
     let (view, tied) = (layout.view(EMBEDDING)?, model.network.is_tied());
     let vectors = match tied {
         true => head.clone(),
         false => IntegerMatrix::of(view.rows, view.cols, &model.params[view.range()]),
     };
-    Some(IntegerEmbedding { vectors, tied })
+    let EntryGrid::Bytes(grid) = vectors.grid else { return None };
+    Some((IntegerEmbedding { vectors, tied }, grid))
 }
 
 /// The head on a grid whose scores leave room for its biases.
-fn head(model: &Model, layout: &Layout, state_bits: i32) -> (IntegerMatrix, Vec<i16>, u32) {
+fn head(
+    model: &Model,
+    layout: &Layout,
+    state_bits: i32,
+    bias_bits: BiasBits,
+) -> (IntegerMatrix, Vec<i16>, u32) {
     let of = |name: &str| layout.view(name).map_or(&[][..], |view| &model.params[view.range()]);
     let (rows, cols) = (model.network.outputs, model.network.hidden());
     let name = if model.network.is_tied() { EMBEDDING } else { "head.w" };
-    let mut matrix = IntegerMatrix::of(rows, cols, of(name));
+    let mut head = match layout.view(name) {
+        Some(view) => matrix(model, layout, view),
+        None => IntegerMatrix::of(rows, cols, &[]),
+    };
     let largest = of("head.b").iter().fold(0f32, |top, b| top.max(b.abs()));
-    let shift = |grid: Grid| grid.exponent + state_bits - bits_for(largest);
-    let overflows = |shift: i32| ((cols as u64) << 22) + (1 << (15 + shift.clamp(0, 14))) >= 1 << 31;
-    while (shift(matrix.grid) > 14 || overflows(shift(matrix.grid))) && matrix.grid.exponent > Grid::COARSEST
+    let most = bias_bits.most_head_shift();
+    let shift =
+        |head: &IntegerMatrix| head.product_scale().bits + state_bits - bias_fraction(largest, bias_bits);
+    let overflows = |shift: i32| {
+        ((cols as u64) << 22) + (1 << (bias_bits.count() as i32 - 1 + shift.clamp(0, most))) >= 1 << 31
+    };
+    while let EntryGrid::Bytes(Grid { exponent }) = head.grid
+        && (shift(&head) > most || overflows(shift(&head)))
+        && exponent > Grid::COARSEST
     {
-        let grid = Grid { exponent: matrix.grid.exponent - 1 };
-        matrix = IntegerMatrix::on(grid, rows, cols, of(name));
+        let grid = EntryGrid::Bytes(Grid { exponent: exponent - 1 });
+        head = IntegerMatrix::on(grid, rows, cols, of(name));
     }
-    let head_shift = shift(matrix.grid).clamp(0, 14);
-    let bits = matrix.grid.exponent + state_bits - head_shift;
-    let biases = of("head.b").iter().map(|&b| word(b, bits)).collect();
-    (matrix, biases, head_shift as u32)
+    let mut head_shift = shift(&head).clamp(0, most);
+    // The scale of entries of 4 bits is given: rather saturate a bias than overflow.
+    while overflows(head_shift) && head_shift > 0 {
+        head_shift -= 1;
+    }
+    let bits = head.product_scale().bits + state_bits - head_shift;
+    let biases = of("head.b").iter().map(|&b| rounded_bias(b, bits, bias_bits)).collect();
+    (head, biases, head_shift as u32)
 }

@@ -47,6 +47,16 @@ pub enum QuantizeError {
         "`input-lsb` is what a count of a sensor is worth; a model that reads texts has none: leave it out"
     )]
     LsbOfText,
+    /// A step of entries of 4 bits beyond what integers hold.
+    #[error(
+        "the step of {name} is {step:e}, outside 1e-7 to 4096; use 8 bits for this matrix, or train it again"
+    )]
+    Step {
+        /// The matrix.
+        name: String,
+        /// Its step.
+        step: f32,
+    },
     /// Nothing to calibrate with.
     #[error("there are no sequences to calibrate with; give training data")]
     NoData,

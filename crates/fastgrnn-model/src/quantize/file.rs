@@ -1,14 +1,15 @@
-//! Integer models as safetensors files: int8 weights and gains, int16 biases, scales in the metadata.
+//! Integer models as safetensors files: int8 weights and gains, int16 biases, scales in the metadata. Entries of
+//! 4 bits and biases of 8 bits are stored in as many bits as others, which is easier to read.
 
 use super::build::check_form;
 use super::detector::Detector;
 use super::network::{meaning, stored_scalars};
 use super::{
-    Grid, InputScale, IntegerEmbedding, IntegerFactors, IntegerLayer, IntegerMatrix, IntegerModel,
-    IntegerNetwork,
+    BiasBits, EntryGrid, Grid, InputScale, IntegerEmbedding, IntegerFactors, IntegerLayer, IntegerMatrix,
+    IntegerModel, IntegerNetwork, StepGrid,
 };
 use crate::model::{ModelError, ModelProblem, Opened, Tensor, load_file, write_file, write_tensors};
-use fastgrnn_core::cells::{Cell, MatrixForm, Role};
+use fastgrnn_core::cells::{Cell, MatrixForm, Role, WeightBits};
 use fastgrnn_core::net::{EMBEDDING, Embedding, InitialState};
 use fastgrnn_runtime::int::Shifts;
 use safetensors::tensor::Dtype;
@@ -24,8 +25,10 @@ pub(crate) struct Scales {
     input_shift: u32,
     offset_shift: u32,
     layers: Vec<LayerScales>,
-    head_grid: Grid,
+    head_grid: StoredGrid,
     head_shift: u32,
+    #[serde(default, skip_serializing_if = "BiasBits::is_sixteen")]
+    head_bias_bits: BiasBits,
     /// Of a network that reads texts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     embedding_grid: Option<Grid>,
@@ -43,9 +46,34 @@ struct LayerScales {
     u2: u32,
     u1: u32,
     /// In the order of the layer's matrices.
-    grids: Vec<Grid>,
+    grids: Vec<StoredGrid>,
     /// Whether a state to start from is stored.
     start: bool,
+    #[serde(default, skip_serializing_if = "BiasBits::is_sixteen")]
+    bias_bits: BiasBits,
+}
+
+/// The grid of a matrix: the exponent of bytes, or the step of entries of 4 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+enum StoredGrid {
+    Bytes(Grid),
+    FourBits(StoredStep),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StoredStep {
+    step: f32,
+}
+
+impl From<EntryGrid> for StoredGrid {
+    fn from(grid: EntryGrid) -> Self {
+        match grid {
+            EntryGrid::Bytes(grid) => Self::Bytes(grid),
+            EntryGrid::FourBits(StepGrid { step }) => Self::FourBits(StoredStep { step }),
+        }
+    }
 }
 
 const LSB: &str = "input.lsb";
@@ -70,7 +98,8 @@ impl IntegerModel {
             ],
         };
         let matrix = |name: String, m: &IntegerMatrix| {
-            let bytes = m.entries.iter().map(|&v| v as u8).collect();
+            let unit = unit(m.bits());
+            let bytes = m.entries.iter().map(|&v| (v / unit) as u8).collect();
             Tensor::new(name, Dtype::I8, vec![m.rows, m.cols], bytes)
         };
         for (i, layer) in network.layers.iter().enumerate() {
@@ -119,18 +148,23 @@ impl IntegerModel {
         let network = &self.network;
         let layers = network.layers.iter().map(|layer| {
             let Shifts { sums, state, memory, bias, w2, w1, u2, u1 } = layer.shifts;
-            let grids = layer.w.matrices().chain(layer.u.matrices()).map(|m| m.grid).collect();
-            let start = !layer.start.is_empty();
-            LayerScales { sums, state, memory, bias, w2, w1, u2, u1, grids, start }
+            let grids = layer.w.matrices().chain(layer.u.matrices()).map(|m| m.grid.into()).collect();
+            let (start, bias_bits) = (!layer.start.is_empty(), layer.bias_bits);
+            LayerScales { sums, state, memory, bias, w2, w1, u2, u1, grids, start, bias_bits }
         });
+        let bytes_only = |grid: EntryGrid| match grid {
+            EntryGrid::Bytes(grid) => Some(grid),
+            EntryGrid::FourBits(_) => None,
+        };
         Scales {
             input_bits: network.input.bits,
             input_shift: network.input.shift,
             offset_shift: network.input.offset_shift,
             layers: layers.collect(),
-            head_grid: network.head.grid,
+            head_grid: network.head.grid.into(),
             head_shift: network.head_shift,
-            embedding_grid: network.embedding.as_ref().map(|embedding| embedding.vectors.grid),
+            head_bias_bits: network.head_bias_bits,
+            embedding_grid: network.embedding.as_ref().and_then(|e| bytes_only(e.vectors.grid)),
         }
     }
 
@@ -154,15 +188,16 @@ impl IntegerModel {
         let dim = about.input();
         let vectors = match (about.embedding, scales.embedding_grid) {
             (Some(Embedding { vocabulary, .. }), Some(on)) => {
-                Some(read_matrix(&mut file, EMBEDDING, vocabulary, dim, on)?)
+                let on = StoredGrid::Bytes(on);
+                Some(read_matrix(&mut file, EMBEDDING, vocabulary, dim, on, WeightBits::Eight)?)
             }
             (None, None) => None,
             (Some(_), None) => return Err(wrong("`embedding_grid` is missing")),
             (None, Some(_)) => return Err(wrong("`embedding_grid` of a network that reads no texts")),
         };
-        let input = match &vectors {
-            Some(vectors) => {
-                let input = InputScale::of_tokens(vectors.grid);
+        let input = match scales.embedding_grid {
+            Some(grid) => {
+                let input = InputScale::of_tokens(grid);
                 let found = (scales.input_bits, scales.input_shift, scales.offset_shift);
                 if found != (input.bits, input.shift, input.offset_shift) {
                     return Err(wrong("those of the input are not those of the vectors of tokens"));
@@ -188,22 +223,32 @@ impl IntegerModel {
         let (outputs, hidden) = (about.outputs, about.hidden());
         let head = match &vectors {
             Some(vectors) if about.is_tied() => {
-                if vectors.grid != scales.head_grid {
+                if StoredGrid::from(vectors.grid) != scales.head_grid {
                     return Err(wrong(
                         "`head_grid` is not that of the vectors of tokens, which are its matrix",
                     ));
                 }
                 vectors.clone()
             }
-            _ => read_matrix(&mut file, "head.w", outputs, hidden, scales.head_grid)?,
+            _ => read_matrix(&mut file, "head.w", outputs, hidden, scales.head_grid, about.bits_head)?,
         };
         let tied = about.is_tied();
         let embedding = vectors.map(|vectors| IntegerEmbedding { vectors, tied });
-        let head_biases = file.words("head.b", outputs)?;
+        let head_bias_bits = scales.head_bias_bits;
+        let head_biases = read_biases(&mut file, "head.b", outputs, head_bias_bits)?;
         let model = file.finish(Vec::new())?;
         let meaning = meaning(&model.task, model.loss, outputs);
         let head_shift = byte(scales.head_shift)?;
-        let network = IntegerNetwork { embedding, input, layers, head, head_biases, head_shift, meaning };
+        let network = IntegerNetwork {
+            embedding,
+            input,
+            layers,
+            head,
+            head_biases,
+            head_bias_bits,
+            head_shift,
+            meaning,
+        };
         if !(-8..=34).contains(&network.score_bits()) {
             return Err(wrong("scores with fewer than -8 or more than 34 fraction bits"));
         }
@@ -231,10 +276,30 @@ fn byte(value: u32) -> Result<u32, ModelProblem> {
     if value <= 30 { Ok(value) } else { Err(ModelProblem::Metadata { what: what() }) }
 }
 
-fn grid(grid: Grid) -> Result<Grid, ModelProblem> {
-    match grid.exponent {
-        Grid::COARSEST..=Grid::FINEST => Ok(grid),
-        other => Err(ModelProblem::Metadata { what: format!("integer scales: a grid exponent of {other}") }),
+/// What an entry of 1 in a file is among those of an [`IntegerMatrix`].
+fn unit(bits: WeightBits) -> i8 {
+    match bits {
+        WeightBits::Eight => 1,
+        WeightBits::Four => 16,
+    }
+}
+
+/// The grid of a matrix whose entries have so many bits.
+fn grid(name: &str, grid: StoredGrid, bits: WeightBits) -> Result<EntryGrid, ModelProblem> {
+    let wrong = |what: String| Err(ModelProblem::Metadata { what: format!("integer scales: {what}") });
+    match (grid, bits) {
+        (StoredGrid::Bytes(grid), WeightBits::Eight) => match grid.exponent {
+            Grid::COARSEST..=Grid::FINEST => Ok(EntryGrid::Bytes(grid)),
+            other => wrong(format!("a grid exponent of {other}")),
+        },
+        (StoredGrid::FourBits(StoredStep { step }), WeightBits::Four) => {
+            match StepGrid::STEPS.contains(&step) {
+                true => Ok(EntryGrid::FourBits(StepGrid { step })),
+                false => wrong(format!("a step of {step} for {name}, outside 1e-7 to 4096")),
+            }
+        }
+        (StoredGrid::FourBits(_), _) => wrong(format!("a step for {name}, whose entries have 8 bits")),
+        (StoredGrid::Bytes(_), _) => wrong(format!("no step for {name}, whose entries have 4 bits")),
     }
 }
 
@@ -243,10 +308,33 @@ fn read_matrix(
     name: &str,
     rows: usize,
     cols: usize,
-    on: Grid,
+    on: StoredGrid,
+    bits: WeightBits,
 ) -> Result<IntegerMatrix, ModelProblem> {
-    let entries = file.bytes(name, Dtype::I8, vec![rows, cols])?.iter().map(|&b| b as i8).collect();
-    Ok(IntegerMatrix { rows, cols, entries, grid: grid(on)? })
+    let mut entries: Vec<i8> =
+        file.bytes(name, Dtype::I8, vec![rows, cols])?.iter().map(|&b| b as i8).collect();
+    for entry in &mut entries {
+        *entry = entry.checked_mul(unit(bits)).ok_or_else(|| ModelProblem::Metadata {
+            what: format!("{name} has the entry {entry}, which does not fit 4 bits"),
+        })?;
+    }
+    Ok(IntegerMatrix { rows, cols, entries, grid: grid(name, on, bits)? })
+}
+
+fn read_biases(
+    file: &mut Opened<'_>,
+    name: &str,
+    len: usize,
+    bits: BiasBits,
+) -> Result<Vec<i16>, ModelProblem> {
+    let biases = file.words(name, len)?;
+    let most = bits.largest();
+    match biases.iter().find(|bias| !(-most - 1..=most).contains(*bias)) {
+        None => Ok(biases),
+        Some(bias) => Err(ModelProblem::Metadata {
+            what: format!("{name} has the entry {bias}, which does not fit {} bits", bits.count()),
+        }),
+    }
 }
 
 fn read_layer(
@@ -261,6 +349,7 @@ fn read_layer(
     let (mut biases, mut gains) = (Vec::new(), Vec::new());
     let params = cell.params();
     let weights = params.iter().filter(|p| p.role == Role::Weight).count();
+    let bits = |name: &str| if name.starts_with('w') { cell.bits_w } else { cell.bits_u };
     if scales.grids.len() != weights {
         return Err(wrong(format!("{} grids for {weights} matrices", scales.grids.len())));
     }
@@ -269,10 +358,10 @@ fn read_layer(
         let name = format!("layer{i}.{}", p.name);
         match (p.role, grids.as_slice()) {
             (Role::Weight, [on, ..]) => {
-                matrices.push(read_matrix(file, &name, p.rows, p.cols, *on)?);
+                matrices.push(read_matrix(file, &name, p.rows, p.cols, *on, bits(p.name))?);
                 grids.next();
             }
-            (Role::Bias, _) => biases.push(file.words(&name, p.rows)?),
+            (Role::Bias, _) => biases.push(read_biases(file, &name, p.rows, scales.bias_bits)?),
             (Role::Gain, _) => {
                 let bytes = file.bytes(&name, Dtype::I8, vec![p.rows])?;
                 gains.extend(bytes.iter().map(|&b| b as i8));
@@ -306,6 +395,7 @@ fn read_layer(
         u,
         biases,
         gains,
+        bias_bits: scales.bias_bits,
         alpha: Vec::new(),
         beta: 0,
         zeta: 0,

@@ -1,19 +1,31 @@
 //! The device image of an integer network (section 8 of `docs/integer-arithmetic.md`).
 
-use super::{IntegerLayer, IntegerMatrix, IntegerNetwork};
-use fastgrnn_core::cells::{MatrixForm, Nonlinearity, NonlinearityF64};
-use fastgrnn_runtime::int::{NO_GATE, Storage, TABLE_LEN, TOKEN_VERSION, VERSION, checksum};
+use super::{BiasBits, IntegerLayer, IntegerMatrix, IntegerNetwork};
+use fastgrnn_core::cells::{MatrixForm, Nonlinearity, NonlinearityF64, WeightBits};
+use fastgrnn_runtime::int::{
+    EXTENDED_VERSION, NO_GATE, Storage, TABLE_LEN, TOKEN_VERSION, VERSION, checksum,
+};
 
 impl IntegerNetwork {
     /// The image. Each matrix that is not a diagonal is stored in the smallest way.
     pub fn image(&self) -> Vec<u8> {
-        let version = if self.embedding.is_some() { TOKEN_VERSION } else { VERSION };
+        let extended = self.is_extended();
+        let version = match self.embedding {
+            _ if extended => EXTENDED_VERSION,
+            Some(_) => TOKEN_VERSION,
+            None => VERSION,
+        };
         let mut out = vec![b'F', b'G', version, self.layers.len() as u8];
         out.extend([0; 6]);
         let width = self.embedding.as_ref().map_or(self.input.factors.len(), |e| e.vectors.cols);
         out.extend((width as u16).to_le_bytes());
         out.extend((self.head_biases.len() as u16).to_le_bytes());
-        out.extend([self.meaning.code(), self.input.shift as u8]);
+        out.push(self.meaning.code());
+        if extended {
+            // A window of one frame.
+            out.extend([u8::from(self.embedding.is_some()), 1, 1]);
+        }
+        out.push(self.input.shift as u8);
         match &self.embedding {
             Some(embedding) => {
                 out.push(u8::from(embedding.tied));
@@ -27,13 +39,17 @@ impl IntegerNetwork {
             }
         }
         for layer in &self.layers {
-            write_layer(&mut out, layer);
+            write_layer(&mut out, layer, extended);
         }
         if !self.is_tied() {
             write_matrix(&mut out, &self.head);
         }
+        if extended {
+            out.extend(self.head.product_scale().multiplier.to_le_bytes());
+            out.push(self.head_bias_bits.bytes() as u8);
+        }
         out.extend([self.head_shift as u8, self.score_bits() as i8 as u8]);
-        out.extend(words(&self.head_biases));
+        out.extend(biases(&self.head_biases, self.head_bias_bits));
         if self.needs_table() {
             out.extend(sigmoid_table().into_iter().flat_map(u16::to_le_bytes));
         }
@@ -42,6 +58,13 @@ impl IntegerNetwork {
         let sum = checksum(&out).to_le_bytes();
         out[8..10].copy_from_slice(&sum);
         out
+    }
+
+    /// Whether only version 3 of the format can hold it.
+    pub fn is_extended(&self) -> bool {
+        let has_byte_biases = self.layers.iter().map(|l| l.bias_bits).chain([self.head_bias_bits]);
+        self.matrices().any(|m| m.bits() == WeightBits::Four)
+            || has_byte_biases.into_iter().any(|bits| bits == BiasBits::Eight)
     }
 
     /// Whether a nonlinearity reads the table.
@@ -54,7 +77,12 @@ fn words(values: &[i16]) -> impl Iterator<Item = u8> + '_ {
     values.iter().flat_map(|v| v.to_le_bytes())
 }
 
-fn write_layer(out: &mut Vec<u8>, layer: &IntegerLayer) {
+/// The low bytes of values are all of them if they have 8 bits.
+fn biases(values: &[i16], bits: BiasBits) -> impl Iterator<Item = u8> + '_ {
+    values.iter().flat_map(move |v| v.to_le_bytes().into_iter().take(bits.bytes()))
+}
+
+fn write_layer(out: &mut Vec<u8>, layer: &IntegerLayer, extended: bool) {
     let (cell, s) = (&layer.cell, &layer.shifts);
     let declaration = cell.kind.declaration();
     let gate = if declaration.gated() { cell.gate.code() } else { NO_GATE };
@@ -65,6 +93,12 @@ fn write_layer(out: &mut Vec<u8>, layer: &IntegerLayer) {
         out.extend((size as u16).to_le_bytes());
     }
     out.extend([s.sums, s.state, s.memory, s.bias, s.w2, s.w1, s.u2, s.u1].map(|v| v as u8));
+    if extended {
+        for factors in [&layer.w, &layer.u] {
+            out.extend(factors.product_scale().multiplier.to_le_bytes());
+        }
+        out.push(layer.bias_bits.bytes() as u8);
+    }
     for (form, factors) in [(cell.form_w, &layer.w), (cell.form_u, &layer.u)] {
         match form {
             MatrixForm::Full | MatrixForm::LowRank(_) => {
@@ -77,7 +111,7 @@ fn write_layer(out: &mut Vec<u8>, layer: &IntegerLayer) {
             MatrixForm::Absent => out.push(Storage::Absent.code()),
         }
     }
-    layer.biases.iter().for_each(|b| out.extend(words(b)));
+    layer.biases.iter().for_each(|b| out.extend(biases(b, layer.bias_bits)));
     out.extend(layer.gains.iter().map(|&v| v as u8));
     for (name, _) in layer.stored_scalars() {
         out.extend(layer.scalar(name).iter().flat_map(|v| v.to_le_bytes()));
@@ -85,8 +119,13 @@ fn write_layer(out: &mut Vec<u8>, layer: &IntegerLayer) {
     out.extend(words(&layer.start));
 }
 
-/// Writes a matrix in the smallest way, the first of equals.
+/// Writes a matrix of bytes in the smallest way, the first of equals.
 fn write_matrix(out: &mut Vec<u8>, matrix: &IntegerMatrix) {
+    if matrix.bits() == WeightBits::Four {
+        out.push(Storage::FourBits.code());
+        out.extend(matrix.pairs());
+        return;
+    }
     let ways = Storage::GENERAL.iter().filter_map(|&storage| {
         let mut bytes = vec![storage.code()];
         write_stored(&mut bytes, matrix, storage).then_some(bytes)

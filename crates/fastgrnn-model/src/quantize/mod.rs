@@ -10,6 +10,7 @@ mod build;
 mod calibrate;
 mod detector;
 mod engine;
+mod entry_grid;
 mod error;
 mod file;
 mod grid;
@@ -17,6 +18,7 @@ mod image;
 mod input_scale;
 mod language;
 mod matrices;
+mod matrix_bits;
 mod model;
 mod network;
 mod saturation;
@@ -24,19 +26,21 @@ mod size;
 mod step_grid;
 mod threshold;
 
-pub use analytic::{image_bytes, kept_entries};
+pub use analytic::{image_bytes, image_bytes_with, kept_entries};
 pub use build::check_form;
 pub use build::{MOST_TERMS, Options};
 pub use detector::{Detector, DetectorProblem, REST, Reset};
 pub use engine::{IntegerEngine, IntegerScores};
+pub use entry_grid::{EntryGrid, ProductScale};
 pub use error::QuantizeError;
 pub use grid::Grid;
 pub use image::sigmoid_table;
 pub use input_scale::check_lsb;
 pub use matrices::MatrixSize;
+pub use matrix_bits::MatrixBits;
 pub use model::{HostModel, IntegerModel, quantize};
 pub use network::{
-    InputScale, IntegerEmbedding, IntegerFactors, IntegerLayer, IntegerMatrix, IntegerNetwork,
+    BiasBits, InputScale, IntegerEmbedding, IntegerFactors, IntegerLayer, IntegerMatrix, IntegerNetwork,
 };
 pub use saturation::{SaturationRow, Saturations};
 pub use step_grid::StepGrid;

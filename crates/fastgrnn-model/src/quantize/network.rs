@@ -1,10 +1,11 @@
 //! An integer network as data: what the device image holds, and the grids its integers stand on.
 
-use super::Grid;
+use super::{EntryGrid, Grid, ProductScale};
 use crate::model::Task;
-use fastgrnn_core::cells::{Cell, Nonlinearity, NonlinearityF64, Role, ScalarName};
+use fastgrnn_core::cells::{Cell, Nonlinearity, NonlinearityF64, Role, ScalarName, WeightBits};
 use fastgrnn_core::net::{Loss, Network};
 use fastgrnn_runtime::int::{Meaning, Shifts};
+use serde::{Deserialize, Serialize};
 
 /// A matrix of bytes, row by row.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,21 +14,42 @@ pub struct IntegerMatrix {
     pub rows: usize,
     /// Columns.
     pub cols: usize,
-    /// The entries, row by row.
+    /// The entries, row by row; 16 times the number if entries have 4 bits.
     pub entries: Vec<i8>,
     /// What an entry is worth.
-    pub grid: Grid,
+    pub grid: EntryGrid,
 }
 
 impl IntegerMatrix {
     /// `values` (`rows × cols`) on the grid that serves them best.
     pub fn of(rows: usize, cols: usize, values: &[f32]) -> Self {
-        Self::on(Grid::of(values), rows, cols, values)
+        Self::on(EntryGrid::Bytes(Grid::of(values)), rows, cols, values)
     }
 
     /// `values` (`rows × cols`) on a given grid.
-    pub fn on(grid: Grid, rows: usize, cols: usize, values: &[f32]) -> Self {
+    pub fn on(grid: EntryGrid, rows: usize, cols: usize, values: &[f32]) -> Self {
         Self { rows, cols, entries: values.iter().map(|&v| grid.byte(v)).collect(), grid }
+    }
+
+    /// Bits of an entry.
+    pub fn bits(&self) -> WeightBits {
+        self.grid.bits()
+    }
+
+    /// The scale of this matrix times a vector, where it has no other factor.
+    pub fn product_scale(&self) -> ProductScale {
+        ProductScale::of(self.grid.unit())
+    }
+
+    /// Entries of 4 bits, those of two rows in each byte: row 2i in the low half, row 2i + 1 in the high one.
+    pub fn pairs(&self) -> Vec<u8> {
+        let rows: Vec<&[i8]> = self.entries.chunks_exact(self.cols.max(1)).collect();
+        let mut pairs = Vec::with_capacity(rows.len().div_ceil(2) * self.cols);
+        for two in rows.chunks(2) {
+            let high = |j: usize| two.get(1).map_or(0, |row| row[j] as u8 & 0xF0);
+            pairs.extend(two[0].iter().enumerate().map(|(j, &low)| low as u8 >> 4 | high(j)));
+        }
+        pairs
     }
 
     /// Entries that are not 0.
@@ -52,9 +74,94 @@ impl IntegerFactors {
         Self { first: IntegerMatrix::of(0, 0, &[]), second: None }
     }
 
+    /// The scale of this matrix times a vector, all factors together.
+    pub fn product_scale(&self) -> ProductScale {
+        ProductScale::of(self.first.grid.unit() * self.second.as_ref().map_or(1.0, |m| m.grid.unit()))
+    }
+
+    /// Bits of an entry.
+    pub fn bits(&self) -> WeightBits {
+        self.first.bits()
+    }
+
     /// The stored matrices, the first factor first; none if the matrix is absent.
     pub fn matrices(&self) -> impl Iterator<Item = &IntegerMatrix> {
         std::iter::once(&self.first).filter(|first| first.rows > 0).chain(&self.second)
+    }
+}
+
+/// Bits of a bias on a device; 8 or 16 in files.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "u8", try_from = "u8")]
+pub enum BiasBits {
+    /// One byte.
+    Eight,
+    /// Two bytes.
+    #[default]
+    Sixteen,
+}
+
+impl BiasBits {
+    /// The number.
+    pub fn count(self) -> u32 {
+        8 * self.bytes() as u32
+    }
+
+    /// Bytes of a bias.
+    pub fn bytes(self) -> usize {
+        match self {
+            Self::Eight => 1,
+            Self::Sixteen => 2,
+        }
+    }
+
+    /// The largest bias; the smallest is one further from 0.
+    pub fn largest(self) -> i16 {
+        match self {
+            Self::Eight => i8::MAX.into(),
+            Self::Sixteen => i16::MAX,
+        }
+    }
+
+    /// The longest shift of a bias of the head.
+    pub(super) fn most_head_shift(self) -> i32 {
+        match self {
+            Self::Eight => 22,
+            Self::Sixteen => 14,
+        }
+    }
+
+    pub(super) fn is_sixteen(&self) -> bool {
+        *self == Self::Sixteen
+    }
+}
+
+impl BiasBits {
+    /// What biases of a network have unless something else is wanted: 8 bits where a matrix has 4.
+    pub fn usual(network: &Network) -> Self {
+        let of_layers = network.layers.iter().flat_map(|cell| [cell.bits_w, cell.bits_u]);
+        match of_layers.chain([network.bits_head]).any(|bits| bits == WeightBits::Four) {
+            true => Self::Eight,
+            false => Self::Sixteen,
+        }
+    }
+}
+
+impl From<BiasBits> for u8 {
+    fn from(bits: BiasBits) -> Self {
+        8 * bits.bytes() as u8
+    }
+}
+
+impl TryFrom<u8> for BiasBits {
+    type Error = String;
+
+    fn try_from(count: u8) -> Result<Self, String> {
+        match count {
+            8 => Ok(Self::Eight),
+            16 => Ok(Self::Sixteen),
+            _ => Err(format!("a bias of {count} bits; it has 8 or 16")),
+        }
     }
 }
 
@@ -71,6 +178,8 @@ pub struct IntegerLayer {
     pub u: IntegerFactors,
     /// Bias vectors in the cell's order.
     pub biases: Vec<Vec<i16>>,
+    /// Bits of each of them.
+    pub bias_bits: BiasBits,
     /// The gain of each unit's gate, [`GAIN_BITS`](fastgrnn_core::cells::GAIN_BITS) fraction bits; empty for cells
     /// without.
     pub gains: Vec<i8>,
@@ -142,6 +251,8 @@ pub struct IntegerNetwork {
     pub head: IntegerMatrix,
     /// The head's biases.
     pub head_biases: Vec<i16>,
+    /// Bits of each of them.
+    pub head_bias_bits: BiasBits,
     /// s_o.
     pub head_shift: u32,
     /// What scores mean.
@@ -151,7 +262,7 @@ pub struct IntegerNetwork {
 impl IntegerNetwork {
     /// Fraction bits of scores, F_s.
     pub fn score_bits(&self) -> i32 {
-        self.head.grid.exponent + self.layers.last().map_or(0, |l| l.shifts.state as i32)
+        self.head.product_scale().bits + self.layers.last().map_or(0, |l| l.shifts.state as i32)
     }
 
     /// All matrices of the layers and the head's, if it has its own.
@@ -195,6 +306,11 @@ impl IntegerNetwork {
         }
         let bits = self.score_bits() - self.head_shift as i32;
         params.extend(self.head_biases.iter().map(|&b| scaled(f32::from(b), -bits)));
+        let of_layers = self.layers.iter().flat_map(|l| l.w.matrices().chain(l.u.matrices()));
+        params.extend(of_layers.chain([&self.head]).filter_map(|m| match m.grid {
+            EntryGrid::Bytes(_) => None,
+            EntryGrid::FourBits(grid) => Some(grid.step.ln()),
+        }));
         if let Some(embedding) = &self.embedding {
             params.extend(values(&embedding.vectors));
         }

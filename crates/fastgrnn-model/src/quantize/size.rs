@@ -23,13 +23,13 @@ impl IntegerModel {
                 sizes.weights += matrix.value_bytes();
                 sizes.indices += matrix.index_bytes();
             }
-            sizes.scales += 8;
+            // Two multipliers and the bytes of a bias.
+            sizes.scales += if self.network.is_extended() { 8 + 5 } else { 8 };
             let scalars: usize = own.stored_scalars().map(|(_, entries)| entries).sum();
-            sizes.biases += 2 * (layer.bias_vectors() * layer.hidden() + scalars + own.start.len());
-            sizes.biases += own.gains.len();
+            sizes.biases += layer.bias_bytes() + 2 * (scalars + own.start.len()) + own.gains.len();
         }
-        sizes.scales += 2;
-        sizes.head = 2 * view.outputs();
+        sizes.scales += if self.network.is_extended() { 2 + 3 } else { 2 };
+        sizes.head = view.head_bias_bytes();
         if !view.is_tied() {
             sizes.indices += view.head().index_bytes();
             sizes.head += view.head().value_bytes();

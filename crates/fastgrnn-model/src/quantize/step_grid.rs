@@ -24,6 +24,9 @@ impl StepGrid {
     /// Steps that are tried between those at which all values, or only a quarter of the largest, are in reach.
     const TRIED: i32 = 64;
 
+    /// Steps that an integer model may have.
+    pub const STEPS: std::ops::RangeInclusive<f32> = 1e-7..=4096.0;
+
     /// The grid whose step has this logarithm.
     pub fn of_log_step(log_step: f32) -> Self {
         Self { step: log_step.exp() }

@@ -7,9 +7,7 @@
 use super::{IntegerModel, IntegerNetwork, QuantizeError};
 use crate::model::best_cut;
 use fastgrnn_data::data::{Examples, Labels};
-
-/// The longest shift of a bias.
-const LONGEST: u32 = 14;
+use std::ops::RangeInclusive;
 
 impl IntegerModel {
     /// This model with the threshold that gives the positive class the best F1 on the examples at
@@ -32,7 +30,7 @@ impl IntegerModel {
             row => f64::from(row[positive]) - f64::from(row[1 - positive]),
         };
         let margins: Vec<f64> = scores.chunks_exact(self.network.head.rows).map(margin).collect();
-        for shift in self.network.head_shift..=LONGEST {
+        for shift in self.network.bias_shifts() {
             let Some(base) = self.network.lowered(positive, shift, 0) else { continue };
             // Biases of a coarser step are rounded, and margins with them.
             let moved = base.advantage(positive) - self.network.advantage(positive);
@@ -56,7 +54,7 @@ impl IntegerModel {
     pub fn with_offset(&self, offset: f64) -> Result<Self, QuantizeError> {
         let Some(positive) = self.model.positive() else { return Ok(self.clone()) };
         let of_scores = offset * f64::from(self.network.score_bits()).exp2();
-        for shift in self.network.head_shift..=LONGEST {
+        for shift in self.network.bias_shifts() {
             let steps = (of_scores / f64::from(shift).exp2()).round() as i64;
             if let Some(network) = self.network.lowered(positive, shift, steps) {
                 return self.with_network(network, offset);
@@ -73,6 +71,11 @@ impl IntegerModel {
 }
 
 impl IntegerNetwork {
+    /// Shifts of the biases from what they have.
+    fn bias_shifts(&self) -> RangeInclusive<u32> {
+        self.head_shift..=self.head_bias_bits.most_head_shift() as u32
+    }
+
     /// What the biases give the positive class beyond the other one.
     fn advantage(&self, positive: usize) -> i64 {
         let bias = |k: usize| i64::from(self.head_biases[k]) << self.head_shift;
@@ -84,9 +87,10 @@ impl IntegerNetwork {
     }
 
     /// The network with biases in steps of `2^shift`, that of class `positive` lowered by `steps`
-    /// of them. Nothing where that does not fit 16 bits, or a sum 32.
+    /// of them. Nothing where that does not fit the bits of a bias, or a sum 32.
     fn lowered(&self, positive: usize, shift: u32, steps: i64) -> Option<Self> {
-        if ((self.head.cols as u64) << 22) + (1 << (15 + shift)) >= 1 << 31 {
+        let bits = self.head_bias_bits;
+        if ((self.head.cols as u64) << 22) + (1 << (bits.count() - 1 + shift)) >= 1 << 31 {
             return None;
         }
         let longer = shift.checked_sub(self.head_shift)?;
@@ -98,7 +102,9 @@ impl IntegerNetwork {
             ([one], _) => *one = one.checked_sub(steps)?,
             (several, positive) => several[positive] = several[positive].checked_sub(steps)?,
         }
-        let head_biases = biases.into_iter().map(|b| i16::try_from(b).ok()).collect::<Option<_>>()?;
+        let fitting = -i64::from(bits.largest()) - 1..=i64::from(bits.largest());
+        let fits = |b: i64| fitting.contains(&b).then_some(b as i16);
+        let head_biases = biases.into_iter().map(fits).collect::<Option<_>>()?;
         Some(Self { head_biases, head_shift: shift, ..self.clone() })
     }
 }

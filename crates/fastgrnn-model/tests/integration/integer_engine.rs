@@ -1,14 +1,14 @@
 //! The host's vectors against the runtime: every engine gives the bits, and counts the
 //! saturations, of the runtime's `step` folded over each sequence.
 
-use fastgrnn_core::cells::{Alphas, Cell, CellKind, MatrixForm, Nonlinearity};
+use fastgrnn_core::cells::{Alphas, Cell, CellKind, MatrixForm, Nonlinearity, WeightBits};
 use fastgrnn_core::net::{Network, Readout};
 use fastgrnn_core::rng::Rng;
 use fastgrnn_data::data::Sequences;
 use fastgrnn_model::model::{Model, Task};
 use fastgrnn_model::quantize::{
-    Grid, InputScale, IntegerEngine, IntegerFactors, IntegerLayer, IntegerMatrix, IntegerModel,
-    IntegerNetwork, IntegerScores, Options, Saturations, quantize,
+    BiasBits, EntryGrid, Grid, InputScale, IntegerEngine, IntegerFactors, IntegerLayer, IntegerMatrix,
+    IntegerModel, IntegerNetwork, IntegerScores, Options, Saturations, StepGrid, quantize,
 };
 use fastgrnn_runtime::int::{Meaning, Place, Shifts};
 use fastgrnn_testing::networks::{FORMS, integer_kinds, network, network_of_forms, nonlinearities, params};
@@ -129,6 +129,11 @@ fn draw(net: &Network, kept: f64, rng: &mut Rng) -> IntegerNetwork {
     let words = |n: usize, rng: &mut Rng| -> Vec<i16> {
         (0..n).map(|_| *pick(&[i16::MIN, -9_000, -1, 0, 77, 20_000, i16::MAX], rng)).collect()
     };
+    let biases = |n: usize, bits: BiasBits, rng: &mut Rng| -> Vec<i16> {
+        let most = bits.largest();
+        words(n, rng).into_iter().map(|bias| bias.clamp(-most - 1, most)).collect()
+    };
+    let bits = [BiasBits::Eight, BiasBits::Sixteen];
     let input = InputScale {
         lsb: (0..net.input()).map(|_| *pick(&[0.25, 1.0, 0.1], rng)).collect(),
         offsets: words(net.input(), rng),
@@ -155,6 +160,7 @@ fn draw(net: &Network, kept: f64, rng: &mut Rng) -> IntegerNetwork {
             u1: if cell.form_u == MatrixForm::Absent { 0 } else { *pick(&[0, 3, 8, 20], rng) },
         };
         let rows = cell.blocks() * cell.hidden;
+        let bias_bits = *pick(&bits, rng);
         let unit = |one: u16, rng: &mut Rng| *pick(&[0, one / 3, one - 1, one], rng);
         IntegerLayer {
             cell: cell.clone(),
@@ -165,11 +171,12 @@ fn draw(net: &Network, kept: f64, rng: &mut Rng) -> IntegerNetwork {
                 .params()
                 .iter()
                 .filter(|p| p.role == fastgrnn_core::cells::Role::Bias)
-                .map(|_| words(cell.hidden, rng))
+                .map(|_| biases(cell.hidden, bias_bits, rng))
                 .collect(),
             gains: (0..if shape.has_gain { cell.hidden } else { 0 })
                 .map(|_| *pick(&[-128, -33, 0, 1, 32, 90, 127], rng))
                 .collect(),
+            bias_bits,
             alpha: match shape.alphas {
                 Alphas::One => vec![unit(1 << 15, rng)],
                 Alphas::PerUnit => (0..cell.hidden).map(|_| unit(1 << 15, rng)).collect(),
@@ -186,12 +193,14 @@ fn draw(net: &Network, kept: f64, rng: &mut Rng) -> IntegerNetwork {
         }
     });
     let layers: Vec<IntegerLayer> = layers.collect();
+    let head_bias_bits = *pick(&bits, rng);
     IntegerNetwork {
         embedding: None,
         input,
         layers,
-        head: matrix(net.outputs, net.hidden(), kept, rng),
-        head_biases: words(net.outputs, rng),
+        head: matrix(net.outputs, net.hidden(), kept, grid(rng), rng),
+        head_biases: biases(net.outputs, head_bias_bits, rng),
+        head_bias_bits,
         head_shift: *pick(&[0, 9, 14], rng),
         meaning: Meaning::Classes,
     }
@@ -201,21 +210,34 @@ fn pick<'a, T>(from: &'a [T], rng: &mut Rng) -> &'a T {
     &from[rng.below(from.len())]
 }
 
-fn matrix(rows: usize, cols: usize, kept: f64, rng: &mut Rng) -> IntegerMatrix {
+/// A third of the matrices have entries of 4 bits, most of them with a multiplier.
+fn grid(rng: &mut Rng) -> EntryGrid {
+    match rng.below(3) {
+        0 => EntryGrid::FourBits(StepGrid { step: *pick(&[0.3, 8.001, 15.99, 16.0], rng) }),
+        _ => EntryGrid::Bytes(Grid { exponent: 7 }),
+    }
+}
+
+fn matrix(rows: usize, cols: usize, kept: f64, grid: EntryGrid, rng: &mut Rng) -> IntegerMatrix {
     let entry = |rng: &mut Rng| *pick(&[-128, -128, -60, -1, 1, 50, 127, 127], rng);
-    let entries = (0..rows * cols).map(|_| if rng.uniform() < kept { entry(rng) } else { 0 }).collect();
-    IntegerMatrix { rows, cols, entries, grid: Grid { exponent: 7 } }
+    let kept_bits = if grid.bits() == WeightBits::Four { -16 } else { -1 };
+    let entries = (0..rows * cols).map(|_| if rng.uniform() < kept { entry(rng) & kept_bits } else { 0 });
+    IntegerMatrix { rows, cols, entries: entries.collect(), grid }
 }
 
 fn factors(rows: usize, cols: usize, form: MatrixForm, kept: f64, rng: &mut Rng) -> IntegerFactors {
+    let bytes = EntryGrid::Bytes(Grid { exponent: 7 });
     match form {
-        MatrixForm::Full => IntegerFactors { first: matrix(rows, cols, kept, rng), second: None },
-        MatrixForm::Diagonal => IntegerFactors { first: matrix(rows, 1, kept, rng), second: None },
+        MatrixForm::Full => IntegerFactors { first: matrix(rows, cols, kept, grid(rng), rng), second: None },
+        MatrixForm::Diagonal => IntegerFactors { first: matrix(rows, 1, kept, bytes, rng), second: None },
         MatrixForm::Absent => IntegerFactors::absent(),
-        MatrixForm::LowRank(rank) => IntegerFactors {
-            first: matrix(rows, rank, kept, rng),
-            second: Some(matrix(cols, rank, kept, rng)),
-        },
+        MatrixForm::LowRank(rank) => {
+            let grid = grid(rng);
+            IntegerFactors {
+                first: matrix(rows, rank, kept, grid, rng),
+                second: Some(matrix(cols, rank, kept, grid, rng)),
+            }
+        }
     }
 }
 

@@ -1,12 +1,14 @@
 //! Float models made integer: what is kept, what is refused, what a file holds.
 
-use fastgrnn_core::cells::{Cell, CellKind, Nonlinearity, Start};
+use fastgrnn_core::cells::{Cell, CellKind, Nonlinearity, Start, WeightBits};
 use fastgrnn_core::net::{InitialState, Loss, Network};
 use fastgrnn_core::rng::Rng;
 use fastgrnn_data::data::{Normalize, Normalizer, Sequences};
 use fastgrnn_model::any::AnyModel;
 use fastgrnn_model::model::{Model, Task};
-use fastgrnn_model::quantize::{IntegerModel, Options, QuantizeError, quantize};
+use fastgrnn_model::quantize::{
+    BiasBits, IntegerModel, MatrixBits, Options, QuantizeError, StepGrid, quantize,
+};
 use fastgrnn_testing::networks::integer_kinds;
 
 /// Smooth random walks with a mean and a scale of their own for each feature.
@@ -89,6 +91,76 @@ fn a_file_gives_back_the_same_model_and_the_same_bits() {
         assert!(error.to_string().contains("integer model"), "{error}");
         let error = IntegerModel::from_bytes(&model.to_bytes().unwrap()).unwrap_err();
         assert!(error.to_string().contains("fastgrnn quantize"), "{error}");
+    }
+}
+
+/// The model with entries of 4 bits everywhere.
+fn with_4_bits(model: &Model) -> Model {
+    let four = WeightBits::Four;
+    let has_u = model.network.layers[0].kind.declaration().reads_state;
+    let u = if has_u { four } else { WeightBits::Eight };
+    model.with_bits(MatrixBits { w: four, u, head: four }).unwrap()
+}
+
+#[test]
+fn integers_of_4_bits_follow_the_float_model_of_their_values() {
+    let x = recordings(60, 40, 3, 1);
+    for kind in integer_kinds() {
+        for ranks in [(None, None), (Some(2), Some(5)), (Some(3), None)] {
+            let cell = Cell::new(kind, 3, 13).with_ranks(ranks.0, ranks.1);
+            let model = with_4_bits(&model(cell, 4, &x, 3));
+            for bias_bits in [BiasBits::Eight, BiasBits::Sixteen] {
+                let options = Options { bias_bits: Some(bias_bits), ..Options::default() };
+                let integer = quantize(&model, &x, &all(&x), &options).unwrap();
+                for (matrix, step) in model.network.layout().stepped() {
+                    let step = StepGrid::of_log_step(model.params[step.offset]);
+                    let values = &integer.model.params[matrix.range()];
+                    let expected = model.params[matrix.range()].iter().map(|&v| step.nearest(v));
+                    assert!(values.iter().copied().eq(expected), "{kind} {}", matrix.name);
+                }
+                let float = integer.model.predict(&x, 1).unwrap();
+                let (own, saturations) = integer.predict(&x, 1).unwrap();
+                let furthest =
+                    float.values.iter().zip(&own.values).fold(0f32, |top, (a, b)| top.max((a - b).abs()));
+                assert!(furthest < 0.01, "{kind} {ranks:?} {bias_bits:?}: {furthest}");
+                assert_eq!(saturations.total(), 0, "{kind} {:?}", saturations.rows());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_file_of_4_bits_gives_back_the_same_model_and_wrong_ones_are_refused() {
+    let x = recordings(20, 30, 2, 2);
+    let cell = Cell::new(CellKind::FastGrnn, 2, 9).with_ranks(None, Some(4));
+    let model = with_4_bits(&model(cell, 3, &x, 5));
+    let integer = quantize(&model, &x, &all(&x), &Options::default()).unwrap();
+    let bytes = integer.to_bytes().unwrap();
+    let again = IntegerModel::from_bytes(&bytes).unwrap();
+    assert_eq!((again.image(), &again.network), (integer.image(), &integer.network));
+    assert_eq!(again.to_bytes().unwrap(), bytes);
+    // The float model of the same values is made integer again, and nothing changes.
+    let twice = quantize(&integer.model, &x, &all(&x), &Options::default()).unwrap();
+    for (a, b) in integer.network.matrices().zip(twice.network.matrices()) {
+        assert_eq!(a.entries, b.entries);
+    }
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    // Of the same length each, so that the rest of the file stays where it is.
+    for (from, to, what) in [
+        (r#"\"bits_u\":4"#, r#"\"bits_u\":8"#, "a step for layer0.u1, whose entries have 8 bits"),
+        (r#"\"bits_w\":4"#, r#"\"bits_w\":3"#, "a matrix entry of 3 bits"),
+        (r#"\"bias_bits\":8"#, r#"\"bias_bits\":9"#, "a bias of 9 bits"),
+        (r#"{\"step\":0."#, r#"{\"step\":-."#, ""),
+        (r#"{\"step\":0."#, r#"{\"step\":0e"#, "outside 1e-7 to 4096"),
+        (r#"{\"step\":0"#, r#"{\"stop\":0"#, ""),
+    ] {
+        let at = text.find(from).unwrap_or_else(|| panic!("{from} in {text}"));
+        let at = text[..at].len() - text[..at].matches('\u{FFFD}').count() * 2;
+        let mut changed = bytes.clone();
+        assert_eq!(&changed[at..at + from.len()], from.as_bytes());
+        changed[at..at + to.len()].copy_from_slice(to.as_bytes());
+        let error = IntegerModel::from_bytes(&changed).expect_err(to).to_string();
+        assert!(error.contains(what), "{to}: {error}");
     }
 }
 

@@ -1,12 +1,12 @@
 //! Models that the library quantises: their images are those of the page, and the host's engine
 //! gives the scores that the oracle gives.
 
-use fastgrnn_core::cells::{CELLS, Cell, CellKind, Nonlinearity, Start};
+use fastgrnn_core::cells::{CELLS, Cell, CellKind, Nonlinearity, Start, WeightBits};
 use fastgrnn_core::net::{InitialState, Network};
 use fastgrnn_core::rng::Rng;
 use fastgrnn_data::data::Sequences;
 use fastgrnn_model::model::{Model, Task};
-use fastgrnn_model::quantize::{IntegerModel, Options, quantize};
+use fastgrnn_model::quantize::{IntegerModel, MatrixBits, Options, quantize};
 use fastgrnn_runtime::int::Place;
 use fastgrnn_testing::oracle::compute::{Cut, Cuts, NetworkOracle};
 use fastgrnn_testing::oracle::image::{Forms, write};
@@ -100,9 +100,15 @@ fn the_library_s_images_are_those_of_the_page_and_its_scores_the_oracle_s() {
                     Cell::new(kind, 3, 13).with_ranks(ranks.0, ranks.1).with_nonlinearities(gate, update);
                 let above = Cell::new(CellKind::FastGrnn, 13, 6);
                 let model = model(vec![cell, above], keep);
-                let integer = quantize(&model, &x, &calibration, &Options::default())
-                    .unwrap_or_else(|error| panic!("{kind} {gate} {update}: {error}"));
-                saturations += check(&integer, &x);
+                let bits = |four: bool| if four { WeightBits::Four } else { WeightBits::Eight };
+                let has_u = kind.declaration().reads_state;
+                let bits = MatrixBits { w: bits(keep == 2 || !has_u), u: bits(has_u), head: bits(keep == 7) };
+                let four = model.with_bits(bits).unwrap();
+                for model in [model, four] {
+                    let integer = quantize(&model, &x, &calibration, &Options::default())
+                        .unwrap_or_else(|error| panic!("{kind} {gate} {update}: {error}"));
+                    saturations += check(&integer, &x);
+                }
             }
         }
     }

@@ -110,11 +110,13 @@ impl Rows {
     }
 }
 
-/// A product and the rounding shift that follows it.
+/// A product, the multiplier that it may have, and the rounding shift that follows.
 #[derive(Clone, Copy)]
 pub struct Term<'a, S: IntSimd> {
     matrix: &'a Rows,
     v: &'a [i32],
+    /// With 15 fraction bits; 0 for none.
+    multiplier: u16,
     round: Rounding<S>,
 }
 
@@ -122,7 +124,13 @@ impl<'a, S: IntSimd> Term<'a, S> {
     /// `matrix · v`, where `v` holds a vector of lanes for each pair of columns.
     #[inline(always)]
     pub fn new(matrix: &'a Rows, v: &'a [i32], round: Rounding<S>) -> Self {
-        Self { matrix, v, round }
+        Self { matrix, v, multiplier: 0, round }
+    }
+
+    /// The same with a multiplier of 15 fraction bits.
+    #[inline(always)]
+    pub fn times(self, multiplier: u16) -> Self {
+        Self { multiplier, ..self }
     }
 
     /// Writes a vector for each row of a tile.
@@ -141,8 +149,15 @@ impl<'a, S: IntSimd> Term<'a, S> {
         let mut totals = [s.splat(0); R];
         self.matrix.add(s, tile, self.v, &mut totals);
         for (r, total) in totals.iter().enumerate() {
-            s.store(self.round.of(s, *total), &mut to[r * S::LANES..]);
+            s.store(self.scaled(s, *total), &mut to[r * S::LANES..]);
         }
+    }
+
+    /// A sum, multiplied and shifted.
+    #[inline(always)]
+    fn scaled(&self, s: S, v: S::V) -> S::V {
+        let v = if self.multiplier == 0 { v } else { multiplied(s, v, self.multiplier) };
+        self.round.of(s, v)
     }
 
     /// Writes the sum of two products of matrices with the same number of rows.
@@ -151,6 +166,16 @@ impl<'a, S: IntSimd> Term<'a, S> {
     /// overflow with the larger shift first.
     #[inline(always)]
     pub fn write_sum(&self, other: &Self, s: S, tile: usize, to: &mut [i32]) {
+        if self.multiplier != 0 || other.multiplier != 0 {
+            // Each sum has a multiplier of its own.
+            self.write(s, tile, to);
+            return match self.matrix.tile(tile).len() {
+                2 => other.add_rows::<2>(s, tile, to),
+                4 => other.add_rows::<4>(s, tile, to),
+                6 => other.add_rows::<6>(s, tile, to),
+                _ => other.add_rows::<8>(s, tile, to),
+            };
+        }
         let self_first = self.round.shift >= other.round.shift;
         let (first, last) = if self_first { (self, other) } else { (other, self) };
         match self.matrix.tile(tile).len() {
@@ -158,6 +183,16 @@ impl<'a, S: IntSimd> Term<'a, S> {
             4 => first.write_rows_with::<4>(last, s, tile, to),
             6 => first.write_rows_with::<6>(last, s, tile, to),
             _ => first.write_rows_with::<8>(last, s, tile, to),
+        }
+    }
+
+    #[inline(always)]
+    fn add_rows<const R: usize>(&self, s: S, tile: usize, to: &mut [i32]) {
+        let mut totals = [s.splat(0); R];
+        self.matrix.add(s, tile, self.v, &mut totals);
+        for (r, total) in totals.iter().enumerate() {
+            let to = &mut to[r * S::LANES..];
+            s.store(s.add(s.load(to), self.scaled(s, *total)), to);
         }
     }
 
@@ -173,6 +208,14 @@ impl<'a, S: IntSimd> Term<'a, S> {
             s.store(last.round.of(s, *total), &mut to[r * S::LANES..]);
         }
     }
+}
+
+/// `v` times a multiplier of 15 fraction bits, rounded: the bits above the lowest 15 and those apart.
+#[inline(always)]
+fn multiplied<S: IntSimd>(s: S, v: S::V, multiplier: u16) -> S::V {
+    let (m, fifteen) = (s.splat(multiplier.into()), s.splat(15));
+    let low = s.add(s.mul(s.and(v, s.splat(0x7FFF)), m), s.splat(1 << 14));
+    s.add(s.mul(s.shr(v, fifteen), m), s.shr(low, fifteen))
 }
 
 impl RowTile {
@@ -222,12 +265,16 @@ mod tests {
                     [0, 3].map(|shift| Term::new(&packed, &pairs, Rounding::new(PortableInt, shift)));
                 one.write(PortableInt, tile, &mut sums[0]);
                 one.write_sum(&two, PortableInt, tile, &mut sums[1]);
+                let mut multiplied = [0; ROWS * 8];
+                one.write_sum(&two.times(20_001), PortableInt, tile, &mut multiplied);
                 for (r, row) in packed.tile(tile).enumerate().filter(|(_, row)| *row < rows) {
                     for lane in 0..lanes {
                         let product = |col| i32::from(matrix[row * cols + col]) * at(col, lane);
                         let sum: i32 = (0..cols).map(product).sum();
                         let expected = [sum, sum + (sum + 4).div_euclid(8)];
                         assert_eq!(sums.map(|s| s[r * lanes + lane]), expected, "{rows} {cols} {row} {lane}");
+                        let product = (i64::from(sum) * 20_001 + (1 << 14)).div_euclid(1 << 15) as i32;
+                        assert_eq!(multiplied[r * lanes + lane], sum + (product + 4).div_euclid(8));
                     }
                 }
             }

@@ -148,7 +148,7 @@ impl<S: IntSimd> Group<'_, S> {
     fn head(&mut self) {
         let (s, plan) = (self.s, self.plan);
         let Some(top) = self.layers.last() else { return };
-        let product = Term::new(&plan.head, &top.h, Rounding::new(s, 0));
+        let product = Term::new(&plan.head, &top.h, Rounding::new(s, 0)).times(plan.head_multiplier);
         for tile in 0..plan.head.tiles() {
             let rows = plan.head.tile(tile);
             product.write(s, tile, &mut self.scores[rows.start * S::LANES..]);

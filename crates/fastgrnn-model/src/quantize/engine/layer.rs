@@ -68,8 +68,8 @@ impl LayerState {
         let mut cuts = Cuts::none(s);
         for tile in 0..plan.u.first[0].tiles() {
             for (block, w1) in plan.w.first.iter().enumerate() {
-                let w = Term::new(w1, w, rule.sums[0]);
-                let u = Term::new(&plan.u.first[block], u, rule.sums[1]);
+                let w = Term::new(w1, w, rule.sums[0]).times(plan.w.multiplier);
+                let u = Term::new(&plan.u.first[block], u, rule.sums[1]).times(plan.u.multiplier);
                 let (to, behind) = sums[block * ROWS * S::LANES..].split_at_mut(ROWS * S::LANES);
                 if plan.keeps_apart && block + 1 == plan.w.first.len() {
                     w.write(s, tile, to);

@@ -11,6 +11,7 @@ pub(super) struct Plan {
     pub(super) input: InputPlan,
     pub(super) layers: Vec<LayerPlan>,
     pub(super) head: Rows,
+    pub(super) head_multiplier: u16,
     pub(super) head_biases: Vec<i32>,
     /// The table of the smooth nonlinearities; zeros if there is none.
     pub(super) table: Table,
@@ -61,6 +62,8 @@ pub(super) struct LayerPlan {
 pub(super) struct FactorsPlan {
     pub(super) first: Vec<Rows>,
     pub(super) second: Option<Rows>,
+    /// Of the product with the first; 0 for none.
+    pub(super) multiplier: u16,
 }
 
 impl Plan {
@@ -79,6 +82,7 @@ impl Plan {
             input,
             layers: model.layers().iter().map(LayerPlan::new).collect(),
             head: Rows::new(head.rows(), head.cols(), |each| head.for_each(each)),
+            head_multiplier: model.head_multiplier(),
             head_biases: (0..model.outputs()).map(|k| model.head_bias(k)).collect(),
             table: Table::new(table),
         }
@@ -104,6 +108,7 @@ impl LayerPlan {
         let has_alpha = shape.alphas != Alphas::None;
         let units = || 0..hidden;
         let shifts = *layer.shifts();
+        let [multiplier_w, multiplier_u] = layer.multipliers();
         let usages: Vec<Usage> = kind.declaration().biases().map(|p| p.usage).collect();
         let bias = |vector: usize, unit: usize| {
             let offset = match usages.get(vector) {
@@ -121,8 +126,8 @@ impl LayerPlan {
             gate: layer.gate(),
             update: layer.update(),
             shifts,
-            w: FactorsPlan::new(layer.w(), hidden),
-            u: FactorsPlan::new(layer.u(), hidden),
+            w: FactorsPlan::new(layer.w(), multiplier_w, hidden),
+            u: FactorsPlan::new(layer.u(), multiplier_u, hidden),
             biases: units().map(|k| [0, 1, 2, 3].map(|v| bias(v, k))).collect(),
             gains: units().map(|k| if shape.has_gain { layer.gain(k) } else { 0 }).collect(),
             alpha: units().map(|k| if has_alpha { layer.alpha(k) } else { 0 }).collect(),
@@ -135,7 +140,7 @@ impl LayerPlan {
 }
 
 impl FactorsPlan {
-    fn new((first, second): (Matrix, Option<Matrix>), hidden: usize) -> Self {
+    fn new((first, second): (Matrix, Option<Matrix>), multiplier: u16, hidden: usize) -> Self {
         let block = |b: usize| {
             Rows::new(hidden, first.cols(), |each| {
                 first.for_each(|row, col, value| {
@@ -148,7 +153,8 @@ impl FactorsPlan {
         let transposed = |m: Matrix| {
             Rows::new(m.cols(), m.rows(), |each| m.for_each(|row, col, value| each(col, row, value)))
         };
-        Self { first: (0..first.rows() / hidden).map(block).collect(), second: second.map(transposed) }
+        let first = (0..first.rows() / hidden).map(block).collect();
+        Self { first, second: second.map(transposed), multiplier }
     }
 
     /// Entries between the factors, 0 if the matrix is full.
