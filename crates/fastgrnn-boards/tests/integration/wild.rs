@@ -7,7 +7,7 @@ use fastgrnn::device::Board;
 use fastgrnn::quantize::HostModel;
 use fastgrnn_boards::{MeasureOptions, measure, outcomes_of};
 use fastgrnn_export::{COptions, Optimize, c_source};
-use fastgrnn_testing::oracle::random::{CELLS, Case, Manner, case, network};
+use fastgrnn_testing::oracle::random::{CELLS, Case, Manner, case, extended, network};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 
@@ -42,6 +42,9 @@ fn wild(board: Board) {
     for code in CELLS {
         let Case { network, inputs, .. } = case(code, Manner::Wild).new_tree(&mut runner).unwrap().current();
         agree(board, &network, &inputs, &format!("cell {code}"));
+        let Case { network, inputs, .. } =
+            extended(case(code, Manner::Wild)).new_tree(&mut runner).unwrap().current();
+        agree(board, &network, &inputs, &format!("cell {code} with 4 bits"));
     }
     // Rows longer than a byte offset reaches.
     let long = network(vec![3], vec![140, 10], Manner::Wild).new_tree(&mut runner).unwrap().current();

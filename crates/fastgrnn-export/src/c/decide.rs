@@ -2,7 +2,7 @@
 
 use super::helpers::Helpers;
 use super::matrix::StoredRows;
-use super::text::{counter, falling, times};
+use super::text::{bias_type, counter, falling, times};
 use super::tokens;
 use fastgrnn::quantize::IntegerNetwork;
 use fastgrnn_runtime::int::Meaning;
@@ -18,8 +18,21 @@ pub(super) fn code(
 ) -> String {
     let outputs = network.head_biases.len();
     let k = counter(outputs);
-    let bias = times("(int32_t)FG_WORD(head_b + k)", network.head_shift);
-    let row = head.call("p", h, helpers);
+    let (_, read) = bias_type(network.head_bias_bits);
+    let bias = times(&format!("(int32_t){read}(head_b + k)"), network.head_shift);
+    let (declarations, row, sum) = if head.are_four() {
+        let call = head.four("p", h, "eight", "rows", helpers);
+        let multiplier = network.head.product_scale().multiplier;
+        (
+            format!("    const int32_t eight = {};\n    int32_t rows[4];\n", head.eight(h, helpers)),
+            format!("if ((k & 3) == 0) {{\n            p = {call};\n        }}"),
+            helpers.multiplied("rows[k & 3]", multiplier),
+        )
+    } else {
+        let row = format!("const fg_row row = {};\n        p = row.next;", head.call("p", h, helpers));
+        (String::new(), row, "row.sum".to_owned())
+    };
+    let kind = head.kind();
     let (class, confidence) = match network.meaning {
         Meaning::Classes => (
             "best",
@@ -48,12 +61,11 @@ pub(super) fn code(
     format!(
         "{functions}uint16_t {name}_classify(const {name}_state *state, int32_t *scores, uint8_t *confidence)
 {{
-    const int8_t *p = {table};
-    {k} k, best = 0;
+    const {kind} *p = {table};
+{declarations}    {k} k, best = 0;
     for (k = 0; k < {outputs}; k++) {{
-        const fg_row row = {row};
-        p = row.next;
-        scores[k] = row.sum + {bias};
+        {row}
+        scores[k] = {sum} + {bias};
         if (scores[k] > scores[best]) {{
             best = k;
         }}

@@ -17,24 +17,30 @@ pub(super) enum Helper {
     RoundShift,
     Saturate,
     SaturateState,
+    Multiplied,
     SparseRow,
     SparseFarRow,
     DenseRow,
+    EightSums,
+    FourRows,
     /// The macros `FG_MAC_ADD` and `FG_MAC_SUB`.
     MultiplyAccumulate,
 }
 
 impl Helper {
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 13] = [
         Self::MultiplyUs,
         Self::MultiplyUu,
         Self::ShiftRight,
         Self::RoundShift,
         Self::Saturate,
         Self::SaturateState,
+        Self::Multiplied,
         Self::SparseRow,
         Self::SparseFarRow,
         Self::DenseRow,
+        Self::EightSums,
+        Self::FourRows,
         Self::MultiplyAccumulate,
     ];
 
@@ -46,6 +52,9 @@ impl Helper {
             Self::RoundShift => include_str!("parts/round_shift.c"),
             Self::Saturate => include_str!("parts/saturate.c"),
             Self::SaturateState => include_str!("parts/saturate_state.c"),
+            Self::Multiplied => include_str!("parts/multiplied.c"),
+            Self::EightSums => include_str!("parts/eight_sums.c"),
+            Self::FourRows => include_str!("parts/four_rows.c"),
             Self::SparseRow => include_str!("parts/sparse_row.c"),
             Self::SparseFarRow => include_str!("parts/sparse_far_row.c"),
             Self::DenseRow => include_str!("parts/dense_row.c"),
@@ -57,6 +66,7 @@ impl Helper {
     fn calls(self) -> Option<Self> {
         match self {
             Self::RoundShift | Self::SaturateState => Some(Self::ShiftRight),
+            Self::Multiplied => Some(Self::RoundShift),
             _ => None,
         }
     }
@@ -102,6 +112,15 @@ impl Helpers {
     pub(super) fn round_shift(&self, value: &str, shift: u32) -> String {
         self.require(Helper::RoundShift);
         format!("round_shift({value}, {shift})")
+    }
+
+    /// `P(value, multiplier)`; the value itself for a multiplier of 0, which is none.
+    pub(super) fn multiplied(&self, value: &str, multiplier: u16) -> String {
+        if multiplier == 0 {
+            return value.to_owned();
+        }
+        self.require(Helper::Multiplied);
+        format!("multiplied({value}, {multiplier})")
     }
 
     /// `floor(value / 2^shift)`
@@ -159,6 +178,9 @@ mod tests {
             Helper::RoundShift => "round_shift(",
             Helper::Saturate => "saturate(",
             Helper::SaturateState => "saturate_state(",
+            Helper::Multiplied => "multiplied(",
+            Helper::EightSums => "eight_sums(",
+            Helper::FourRows => "four_rows(",
             Helper::SparseRow => "sparse_row(",
             Helper::SparseFarRow => "sparse_far_row(",
             Helper::DenseRow => "dense_row(",

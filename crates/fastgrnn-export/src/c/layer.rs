@@ -5,7 +5,7 @@ use super::curve::Curves;
 use super::helpers::Helpers;
 use super::matrix::StoredRows;
 use super::product::MatrixProduct;
-use super::text::{ConstantTables, counter};
+use super::text::{ConstantTables, bias_type, counter};
 use super::{straight, update};
 use fastgrnn::cells::{Alphas, MatrixForm};
 use fastgrnn::quantize::{IntegerLayer, IntegerMatrix};
@@ -102,7 +102,7 @@ pub(super) fn code(
     writer.projections(tables);
     // The biases of a unit are neighbours because they are read together.
     let biases = (0..layer.cell.hidden).flat_map(|k| layer.biases.iter().map(move |b| b[k]));
-    tables.words(&format!("b_{index}"), &biases.collect::<Vec<i16>>());
+    tables.biases(&format!("b_{index}"), &biases.collect::<Vec<i16>>(), layer.bias_bits);
     if cell.kind.shape().has_gain {
         tables.bytes(&format!("gain_{index}"), &layer.gains);
     }
@@ -174,7 +174,18 @@ impl Writer<'_> {
             }
             let rows = StoredRows::transposed(second);
             let table = format!("{letter}2_{}", self.index);
-            tables.bytes(&table, &rows.bytes);
+            rows.write(&table, tables);
+            if rows.are_four() {
+                let eight = rows.eight(input, self.helpers);
+                let call = rows.four("four", input, "eight", "rows", self.helpers);
+                let value = self.helpers.rounded("rows[k & 3]", side.inner as i32);
+                let _ = write!(
+                    self.body,
+                    "    four = {table};\n    eight = {eight};\n    for (k = 0; k < {rank}; k++) {{\n        if ((k & 3) == 0) {{\n            four = {call};\n        }}\n        {vector}[k] = {};\n    }}\n",
+                    self.helpers.saturate(&value)
+                );
+                continue;
+            }
             let _ = write!(
                 self.body,
                 "    p = {table};\n    for (k = 0; k < {rank}; k++) {{\n        row = {};\n        p = row.next;\n        {vector}[k] = {};\n    }}\n",
@@ -200,10 +211,11 @@ impl Writer<'_> {
             "    sums{index}({}, {}, sum);\n    units{index}(state, sum);",
             self.w.vector, self.u.vector
         );
+        let (bias, _) = bias_type(self.layer.bias_bits);
         // A function of its own: together with the products, registers would run short.
         let _ = write!(
             self.functions,
-            "FG_ALONE void units{index}(@NAME@_state *state, const int32_t *sum)\n{{\n    const int16_t *bias = b_{index};\n    {counter} k;\n{}    for (k = 0; k < {hidden}; k++) {{\n{}        sum += {sums};\n    }}\n}}\n\n",
+            "FG_ALONE void units{index}(@NAME@_state *state, const int32_t *sum)\n{{\n    const {bias} *bias = b_{index};\n    {counter} k;\n{}    for (k = 0; k < {hidden}; k++) {{\n{}        sum += {sums};\n    }}\n}}\n\n",
             unit.constants, unit.text
         );
     }
@@ -221,11 +233,14 @@ impl Writer<'_> {
         let rows = ['w', 'u'].map(|letter| self.row(letter, &order, tables));
         self.scratch += 4 * sums;
         let _ = writeln!(self.local, "    int32_t sum[{sums}];");
-        if [&self.w, &self.u]
-            .iter()
-            .any(|side| matches!(side.form, MatrixForm::Full | MatrixForm::LowRank(_)))
-        {
+        let sides = [&self.w, &self.u];
+        let has_rows = |side: &MatrixProduct| matches!(side.form, MatrixForm::Full | MatrixForm::LowRank(_));
+        if sides.iter().any(|side| has_rows(side) && !side.has_four_bits()) {
             self.local.push_str("    fg_row row;\n");
+        }
+        if sides.iter().any(|side| side.second.is_some() && side.has_four_bits()) {
+            self.scratch += 16;
+            self.local.push_str("    const uint32_t *four;\n    int32_t eight, rows[4];\n");
         }
         // One block needs no loop over blocks.
         let (pad, b) = if blocks == 1 { ("        ", "0") } else { ("            ", "b") };
@@ -251,7 +266,7 @@ impl Writer<'_> {
             self.body.push_str("        }\n");
         }
         let _ = writeln!(self.body, "{}    }}", unit.text);
-        if self.w.second.is_some() || self.u.second.is_some() {
+        if [&self.w, &self.u].iter().any(|side| side.second.is_some() && !side.has_four_bits()) {
             self.local.push_str("    const int8_t *p;\n");
         }
         if !in_place {
@@ -264,7 +279,8 @@ impl Writer<'_> {
         }
         self.declare_vectors();
         let counter = self.counter();
-        let _ = writeln!(self.local, "    const int16_t *bias = b_{index};\n    {counter} k;");
+        let (bias, _) = bias_type(self.layer.bias_bits);
+        let _ = writeln!(self.local, "    const {bias} *bias = b_{index};\n    {counter} k;");
         self.local.push_str(&unit.constants);
     }
 
@@ -273,7 +289,10 @@ impl Writer<'_> {
     fn row(&mut self, letter: char, order: &[usize], tables: &mut ConstantTables) -> Option<RowCode> {
         let side = if letter == 'w' { &self.w } else { &self.u };
         let table = format!("{letter}1_{}", self.index);
-        let shifted = |sum: &str| self.helpers.rounded(sum, side.outer as i32);
+        let shifted = |sum: &str| {
+            self.helpers.rounded(&self.helpers.multiplied(sum, side.multiplier), side.outer as i32)
+        };
+        let mut kind = "int8_t";
         let code = match side.form {
             MatrixForm::Absent => return None,
             MatrixForm::Diagonal => {
@@ -284,14 +303,40 @@ impl Writer<'_> {
             }
             MatrixForm::Full | MatrixForm::LowRank(_) => {
                 let rows = StoredRows::ordered(side.first, order);
-                tables.bytes(&table, &rows.bytes);
-                let call = rows.call(&letter.to_string(), &side.vector, self.helpers);
-                let before = vec![format!("row = {call};"), format!("{letter} = row.next;")];
-                RowCode { before, sum: shifted("row.sum"), after: vec![] }
+                rows.write(&table, tables);
+                kind = rows.kind();
+                if rows.are_four() {
+                    let (eight, sums) = (format!("eight_{letter}"), format!("rows_{letter}"));
+                    let call = rows.four(&letter.to_string(), &side.vector, &eight, &sums, self.helpers);
+                    let nth = self.row_of_four();
+                    let before = vec![
+                        format!("if ({nth} == 0) {{"),
+                        format!("    {letter} = {call};"),
+                        "}".to_owned(),
+                    ];
+                    self.scratch += 16;
+                    let _ = writeln!(self.local, "    int32_t {eight}, {sums}[4];");
+                    let _ = writeln!(self.body, "    {eight} = {};", rows.eight(&side.vector, self.helpers));
+                    RowCode { before, sum: shifted(&format!("{sums}[{nth}]")), after: vec![] }
+                } else {
+                    let call = rows.call(&letter.to_string(), &side.vector, self.helpers);
+                    let before = vec![format!("row = {call};"), format!("{letter} = row.next;")];
+                    RowCode { before, sum: shifted("row.sum"), after: vec![] }
+                }
             }
         };
-        let _ = writeln!(self.local, "    const int8_t *{letter} = {table};");
+        let _ = writeln!(self.local, "    const {kind} *{letter} = {table};");
         Some(code)
+    }
+
+    /// Which of the four rows that are multiplied at once belongs to block `b` of unit `k`.
+    fn row_of_four(&self) -> &'static str {
+        match self.blocks() {
+            1 => "(k & 3)",
+            2 => "((k & 1) * 2 + b)",
+            3 => "(((k & 3) * 3 + b) & 3)",
+            _ => "b",
+        }
     }
 
     /// Declares `mw` and `mu`.

@@ -153,9 +153,9 @@ pub fn c_source(network: &IntegerNetwork, options: &COptions) -> Result<CSource,
         false => StoredRows::new(&network.head),
     };
     if !network.is_tied() {
-        tables.bytes("head", &head.bytes);
+        head.write("head", &mut tables);
     }
-    tables.words("head_b", &network.head_biases);
+    tables.biases("head_b", &network.head_biases, network.head_bias_bits);
     if curves.needs_table() {
         tables.unsigned_words("sigmoid_table", &fastgrnn::quantize::sigmoid_table());
     }

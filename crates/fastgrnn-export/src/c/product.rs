@@ -1,6 +1,6 @@
 //! One of the two matrix products of a step.
 
-use fastgrnn::cells::MatrixForm;
+use fastgrnn::cells::{MatrixForm, WeightBits};
 use fastgrnn::quantize::{IntegerFactors, IntegerMatrix};
 
 /// One of the two matrix products of a step.
@@ -15,6 +15,8 @@ pub(super) struct MatrixProduct<'a> {
     pub(super) second: Option<&'a IntegerMatrix>,
     /// Shift after the second factor.
     pub(super) inner: u32,
+    /// Multiplier of the product with the first factor; 0 for none.
+    pub(super) multiplier: u16,
     /// Shift after the first factor.
     pub(super) outer: u32,
     /// The C vector that the first factor is multiplied with.
@@ -37,7 +39,13 @@ impl<'a> MatrixProduct<'a> {
             Some(_) => (format!("m{letter}"), between),
             None => (input.0.to_string(), input.1),
         };
-        Self { letter, form, first: &factors.first, hidden, second, inner, outer, vector, kind }
+        let (first, multiplier) = (&factors.first, factors.product_scale().multiplier);
+        Self { letter, form, first, hidden, second, inner, multiplier, outer, vector, kind }
+    }
+
+    /// Whether rows are tables of entries of 4 bits, in code for size.
+    pub(super) fn has_four_bits(&self) -> bool {
+        self.first.bits() == WeightBits::Four
     }
 
     /// Columns of the matrix that is multiplied with the vector; 0 for an absent one.

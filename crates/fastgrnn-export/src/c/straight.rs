@@ -56,6 +56,8 @@ pub(super) fn sums(
         kind('u')
     );
     let stride = blocks + usize::from(keeps_apart);
+    // A multiplier belongs to one of the products, whose sum is then not shared.
+    let multiplied = sides.iter().any(|side| side.multiplier != 0);
     for block in 0..blocks {
         let apart = keeps_apart && block + 1 == blocks;
         for first in (0..hidden).step_by(TOGETHER) {
@@ -67,25 +69,21 @@ pub(super) fn sums(
                 products(&mut text, &format!("v{}", side.letter), side.cols(), &rows, entry, helpers);
                 let shift = side.outer as i32;
                 for (i, k) in units.iter().enumerate() {
-                    let sum = format!("s{i}");
-                    let at = k * stride + block + usize::from(side.letter == 'u');
-                    let _ = match (apart, nth) {
+                    let sum = helpers.multiplied(&format!("s{i}"), side.multiplier);
+                    let at = k * stride + block + usize::from(apart && side.letter == 'u');
+                    let _ = match (apart || multiplied, nth) {
+                        (true, 1) if !apart => {
+                            writeln!(text, "    out[{at}] += {};", helpers.rounded(&sum, shift))
+                        }
                         (true, 0) => {
                             writeln!(text, "    out[{at}] = {}; s{i} = 0;", helpers.rounded(&sum, shift))
                         }
                         (true, _) => writeln!(text, "    out[{at}] = {};", helpers.rounded(&sum, shift)),
                         (false, 0) => {
                             let between = times(&helpers.rounded(&sum, shift), sides[1].outer);
-                            writeln!(text, "    {sum} = {between};")
+                            writeln!(text, "    s{i} = {between};")
                         }
-                        (false, _) => {
-                            writeln!(
-                                text,
-                                "    out[{}] = {};",
-                                k * stride + block,
-                                helpers.rounded(&sum, shift)
-                            )
-                        }
+                        (false, _) => writeln!(text, "    out[{at}] = {};", helpers.rounded(&sum, shift)),
                     };
                 }
             }

@@ -1,5 +1,6 @@
 //! The C text of constants and tables.
 
+use fastgrnn::quantize::BiasBits;
 use std::fmt::{Display, Write};
 
 /// The constant tables of a network, and their bytes.
@@ -22,6 +23,30 @@ impl ConstantTables {
         self.add("int16_t", name, values);
     }
 
+    /// A table of unsigned 32-bit numbers.
+    pub(super) fn long_words(&mut self, name: &str, values: &[u32]) {
+        self.count(4 * values.len());
+        let _ = write!(self.text, "static const uint32_t {name}[{}] FG_ROM = {{", values.len());
+        for (i, value) in values.iter().enumerate() {
+            let gap = if i % 8 == 0 { "\n    " } else { " " };
+            let _ = write!(self.text, "{gap}0x{value:08x}u,");
+        }
+        self.text.push_str("\n};\n");
+    }
+
+    /// Biases, in one byte each if they have 8 bits.
+    pub(super) fn biases(&mut self, name: &str, values: &[i16], bits: BiasBits) {
+        match bits {
+            BiasBits::Sixteen => self.words(name, values),
+            BiasBits::Eight => self.bytes(name, &values.iter().map(|&v| v as i8).collect::<Vec<_>>()),
+        }
+    }
+
+    fn count(&mut self, bytes: usize) {
+        self.total += bytes;
+        self.largest = self.largest.max(bytes);
+    }
+
     /// A table of unsigned 16-bit numbers.
     pub(super) fn unsigned_words(&mut self, name: &str, values: &[u16]) {
         self.add("uint16_t", name, values);
@@ -30,8 +55,7 @@ impl ConstantTables {
     fn add<T: Display>(&mut self, kind: &str, name: &str, values: &[T]) {
         // C has no empty arrays.
         let len = values.len().max(1);
-        self.total += len * size_of::<T>();
-        self.largest = self.largest.max(len * size_of::<T>());
+        self.count(len * size_of::<T>());
         let _ = write!(self.text, "static const {kind} {name}[{len}] FG_ROM = {{");
         for (i, value) in values.iter().enumerate() {
             let gap = if i % 20 == 0 { "\n    " } else { " " };
@@ -58,6 +82,14 @@ pub(super) fn times(value: &str, bits: u32) -> String {
     match bits {
         0 => format!("({value})"),
         _ => format!("({value}) * (int32_t){}", 1_i64 << bits),
+    }
+}
+
+/// The type of biases and the macro that reads one.
+pub(super) fn bias_type(bits: BiasBits) -> (&'static str, &'static str) {
+    match bits {
+        BiasBits::Eight => ("int8_t", "FG_BYTE"),
+        BiasBits::Sixteen => ("int16_t", "FG_WORD"),
     }
 }
 

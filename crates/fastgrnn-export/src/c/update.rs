@@ -5,7 +5,7 @@
 
 use super::curve::{CurveCall, Curves};
 use super::helpers::Helpers;
-use super::text::times;
+use super::text::{bias_type, times};
 use fastgrnn::cells::{CellKind, GAIN_BITS};
 use fastgrnn::quantize::{IntegerFactors, IntegerLayer};
 
@@ -173,7 +173,8 @@ impl Rule<'_> {
 
     /// The unit's bias of vector `nth`, at the scale of the sums.
     fn bias(&self, nth: usize) -> String {
-        times(&format!("(int32_t)FG_WORD(bias + {nth})"), self.layer.shifts.bias)
+        let (_, read) = bias_type(self.layer.bias_bits);
+        times(&format!("(int32_t){read}(bias + {nth})"), self.layer.shifts.bias)
     }
 
     /// The update's nonlinearity of a sum and a bias.

@@ -5,7 +5,7 @@ use crate::driver;
 use crate::networks;
 use fastgrnn::quantize::{HostModel, IntegerNetwork};
 use fastgrnn_export::{COptions, Optimize, c_source, float_source};
-use fastgrnn_testing::oracle::random::{CELLS, Case, Manner, case, network};
+use fastgrnn_testing::oracle::random::{CELLS, Case, Manner, case, extended, network};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use std::path::Path;
@@ -84,6 +84,10 @@ fn random_networks_of_every_cell_compute_the_runtimes_bits() {
                 let Case { network, inputs, .. } =
                     case(code, manner).new_tree(&mut runner).unwrap().current();
                 agree(&networks::integer_network(&network), &inputs, &format!("{code} {manner:?} {turn}"));
+                let Case { network, inputs, .. } =
+                    extended(case(code, manner)).new_tree(&mut runner).unwrap().current();
+                let about = format!("4 bits, {code} {manner:?} {turn}");
+                agree(&networks::integer_network(&network), &inputs, &about);
             }
         }
     }
@@ -100,16 +104,19 @@ fn long_rows_compute_the_runtimes_bits() {
 }
 
 /// What a call of a helper looks like, and the helper's definition, in the order of the definitions.
-const HELPERS: [(&str, &str); 10] = [
+const HELPERS: [(&str, &str); 13] = [
     ("multiply_us(", include_str!("../../src/c/parts/multiply_us.c")),
     ("multiply_uu(", include_str!("../../src/c/parts/multiply_uu.c")),
     ("shift_right(", include_str!("../../src/c/parts/shift_right.c")),
     ("round_shift(", include_str!("../../src/c/parts/round_shift.c")),
     ("saturate(", include_str!("../../src/c/parts/saturate.c")),
     ("saturate_state(", include_str!("../../src/c/parts/saturate_state.c")),
+    ("multiplied(", include_str!("../../src/c/parts/multiplied.c")),
     ("sparse_row(", include_str!("../../src/c/parts/sparse_row.c")),
     ("sparse_far_row(", include_str!("../../src/c/parts/sparse_far_row.c")),
     ("dense_row(", include_str!("../../src/c/parts/dense_row.c")),
+    ("eight_sums(", include_str!("../../src/c/parts/eight_sums.c")),
+    ("four_rows(", include_str!("../../src/c/parts/four_rows.c")),
     ("FG_MAC_", include_str!("../../src/c/parts/straight.c")),
 ];
 
@@ -135,7 +142,12 @@ fn exactly_the_helpers_that_the_code_calls_are_defined() {
     let long = [(3, vec![140, 10]), (0, vec![2, 150])];
     let long = long.map(|(code, sizes)| network(vec![code], sizes, Manner::Wild).boxed());
     let short = CELLS.flat_map(|code| {
-        [Manner::Wild, Manner::Tame].map(|manner| case(code, manner).prop_map(|case| case.network).boxed())
+        let of = |case: Case| case.network;
+        [
+            case(code, Manner::Wild).prop_map(of).boxed(),
+            case(code, Manner::Tame).prop_map(of).boxed(),
+            extended(case(code, Manner::Wild)).prop_map(of).boxed(),
+        ]
     });
     for drawn in short.chain(long) {
         for _ in 0..12 {

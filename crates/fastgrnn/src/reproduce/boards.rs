@@ -4,7 +4,7 @@ use super::job::{BoardTime, Build, JobRecord};
 use super::methods::Method;
 use super::sets::DataSet;
 use crate::lines::content_hash;
-use fastgrnn_core::cells::{Cell, MatrixForm, Nonlinearity};
+use fastgrnn_core::cells::{Cell, MatrixForm, Nonlinearity, WeightBits};
 use fastgrnn_core::net::Network;
 use fastgrnn_model::device::Board;
 use fastgrnn_model::random::RandomModel;
@@ -70,7 +70,18 @@ impl BoardJob {
 
     /// What decides the result.
     fn settings(&self) -> Table {
-        let RandomModel { cell, layers, kept_w, kept_u, kept_head, classes, steps, seed } = &self.network;
+        let RandomModel {
+            cell,
+            layers,
+            kept_w,
+            kept_u,
+            kept_head,
+            bits_head,
+            bias_bits,
+            classes,
+            steps,
+            seed,
+        } = &self.network;
         let count = |n: usize| Value::Integer(n as i64);
         let rank = |form: MatrixForm| form.rank().map(count);
         let mut table = Table::from_iter([
@@ -91,6 +102,14 @@ impl BoardJob {
         ]);
         for (name, form) in [("rank-w", cell.form_w), ("rank-u", cell.form_u)] {
             table.extend(rank(form).map(|rank| (name.to_owned(), rank)));
+        }
+        for (name, bits) in [("bits-w", cell.bits_w), ("bits-u", cell.bits_u), ("bits-head", *bits_head)] {
+            if bits == WeightBits::Four {
+                table.insert(name.to_owned(), Value::Integer(4));
+            }
+        }
+        if let Some(bits) = bias_bits {
+            table.insert("bits-bias".to_owned(), Value::Integer(bits.count().into()));
         }
         table
     }
