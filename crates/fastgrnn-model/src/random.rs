@@ -24,7 +24,7 @@ use crate::model::{Model, Task};
 use crate::quantize::{
     BiasBits, IntegerModel, Options, QuantizeError, StepGrid, check_form, kept_entries, quantize,
 };
-use crate::settings::{MAX_HIDDEN, ModelRecipe, NetworkRecipe, SparsityRecipe};
+use crate::settings::{MAX_HIDDEN, ModelRecipe, NetworkRecipe, QuantizationRecipe, SparsityRecipe};
 use fastgrnn_core::batch::Batch;
 use fastgrnn_core::cells::{
     Cell, MatrixForm, Nonlinearity, NonlinearityF64, Role, SlowStart, Start, WeightBits,
@@ -325,6 +325,14 @@ impl RandomModel {
             keep_u: Some(self.kept_u),
             keep_head: Some(self.kept_head),
         };
-        ModelRecipe { network, sparsity, ..ModelRecipe::default() }
+        let four = |bits: WeightBits| (bits == WeightBits::Four).then_some(bits);
+        let quantization = QuantizationRecipe {
+            bits_w: four(cell.bits_w),
+            bits_u: four(cell.bits_u),
+            bits_head: four(self.bits_head),
+            bits_bias: self.bias_bits.map(|bits| bits.count() as usize),
+            ..QuantizationRecipe::default()
+        };
+        ModelRecipe { network, sparsity, quantization, ..ModelRecipe::default() }
     }
 }

@@ -1,6 +1,6 @@
 //! Flags of the commands about devices: `new`, `board` and `export`.
 
-use super::shared::SourceArgs;
+use super::shared::{BitsArgs, SourceArgs};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use fastgrnn::data::DataRecipe;
@@ -16,6 +16,8 @@ pub struct NewArgs {
     pub network: NetworkRecipe,
     #[command(flatten)]
     pub sparsity: SparsityRecipe,
+    #[command(flatten)]
+    pub bits: BitsArgs,
     /// Features of a time step
     #[arg(long, value_name = "N", help_heading = "Network")]
     pub input: usize,

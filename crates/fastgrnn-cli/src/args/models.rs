@@ -1,6 +1,6 @@
 //! Flags of the commands that use a model.
 
-use super::shared::{SourceArgs, Threads, key_help};
+use super::shared::{BitsArgs, SourceArgs, Threads, key_help};
 use clap::{Args, ValueEnum};
 use fastgrnn::data::DataRecipe;
 use fastgrnn::settings::parser;
@@ -97,6 +97,8 @@ pub struct QuantizeArgs {
     /// How much larger than during calibration states may become before they saturate [default: 1.5]
     #[arg(long, value_name = "X", allow_hyphen_values = true)]
     pub headroom: Option<f32>,
+    #[command(flatten)]
+    pub bits: BitsArgs,
     /// Also write the device image, as raw bytes
     #[arg(long, value_name = "FILE")]
     pub image: Option<PathBuf>,

@@ -1,7 +1,9 @@
 //! Flags that several commands share.
 
 use clap::Args;
+use fastgrnn::cells::WeightBits;
 use fastgrnn::model::DataPart;
+use fastgrnn::quantize::{BiasBits, MatrixBits};
 use fastgrnn::settings::parser;
 use fastgrnn::train::{DeviceChoice, Recipe};
 use std::path::PathBuf;
@@ -10,6 +12,35 @@ use std::path::PathBuf;
 pub(super) fn key_help(name: &str) -> String {
     let keys = Recipe::keys();
     keys.iter().find(|key| key.name() == name).expect("flags with this help text are keys").help()
+}
+
+/// Bits of an integer model, with the names and meanings that the settings have.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct BitsArgs {
+    #[arg(long, value_name = "8|4", value_parser = parser::<WeightBits>(), help_heading = "Compression", help = key_help("bits-w"))]
+    bits_w: Option<WeightBits>,
+    #[arg(long, value_name = "8|4", value_parser = parser::<WeightBits>(), help_heading = "Compression", help = key_help("bits-u"))]
+    bits_u: Option<WeightBits>,
+    #[arg(long, value_name = "8|4", value_parser = parser::<WeightBits>(), help_heading = "Compression", help = key_help("bits-head"))]
+    bits_head: Option<WeightBits>,
+    #[arg(long, value_name = "8|16", value_parser = bias_bits, help_heading = "Compression", help = key_help("bits-bias"))]
+    pub bits_bias: Option<BiasBits>,
+}
+
+impl BitsArgs {
+    /// The bits of matrices, `known` where nothing was given.
+    pub fn of_matrices(self, known: MatrixBits) -> MatrixBits {
+        MatrixBits {
+            w: self.bits_w.unwrap_or(known.w),
+            u: self.bits_u.unwrap_or(known.u),
+            head: self.bits_head.unwrap_or(known.head),
+        }
+    }
+}
+
+fn bias_bits(text: &str) -> Result<BiasBits, String> {
+    let bits = text.parse().ok().and_then(|count: u8| BiasBits::try_from(count).ok());
+    bits.ok_or_else(|| format!("`{text}` is neither 8 nor 16"))
 }
 
 /// The number of worker threads; results do not depend on it.

@@ -8,9 +8,9 @@ use crate::misuse::misuse;
 use crate::scores::short;
 use crate::table::facts;
 use anyhow::Context;
-use fastgrnn::cells::{Cell, MatrixForm};
+use fastgrnn::cells::{Cell, MatrixForm, WeightBits};
 use fastgrnn::model::Sizes;
-use fastgrnn::quantize::IntegerModel;
+use fastgrnn::quantize::{IntegerModel, MatrixBits};
 use fastgrnn::random::RandomModel;
 use fastgrnn::report::{bytes, count};
 use fastgrnn::settings::{Group, NetworkRecipe};
@@ -76,6 +76,10 @@ fn spec(args: &NewArgs) -> anyhow::Result<RandomModel> {
     spec.kept_w = sparsity.keep_w.unwrap_or(spec.kept_w);
     spec.kept_u = sparsity.keep_u.unwrap_or(spec.kept_u);
     spec.kept_head = sparsity.keep_head.unwrap_or(spec.kept_head);
+    let eight = WeightBits::Eight;
+    let bits = args.bits.of_matrices(MatrixBits { w: eight, u: eight, head: eight });
+    (spec.cell.bits_w, spec.cell.bits_u, spec.bits_head) = (bits.w, bits.u, bits.head);
+    spec.bias_bits = args.bits.bits_bias;
     spec.seed = args.seed;
     if let Some(gate) = network.gate {
         if !kind.declaration().gated() {

@@ -12,7 +12,7 @@ use anyhow::Context;
 use fastgrnn::data::{Examples, Labels};
 use fastgrnn::metrics::Scores;
 use fastgrnn::model::{AnyModel, Model, Sizes};
-use fastgrnn::quantize::{IntegerModel, Options, quantize};
+use fastgrnn::quantize::{IntegerModel, MatrixBits, Options, quantize};
 use fastgrnn::report::{bytes, fraction, quantity};
 use fastgrnn::train::Numbers;
 use serde::Serialize;
@@ -75,7 +75,11 @@ pub fn run(args: QuantizeArgs, console: Console) -> anyhow::Result<()> {
             image.display()
         )));
     }
-    let options = options(args.input_lsb, args.headroom)?;
+    let options = Options { bias_bits: args.bits.bits_bias, ..options(args.input_lsb, args.headroom)? };
+    // The model that is rounded: without training for them, matrices of other bits get steps that fit.
+    let wanted = float
+        .with_bits(args.bits.of_matrices(MatrixBits::of(&float)))
+        .with_context(|| format!("cannot make {} integer", args.model.display()))?;
     let threads = args.threads.count();
     let data = dataset::load_any(&float, &args.calibrate, args.test, args.data, console)?;
     // A single text that a model reads is a test part, and labels are not needed here.
@@ -83,7 +87,7 @@ pub fn run(args: QuantizeArgs, console: Console) -> anyhow::Result<()> {
         Some(test) if data.train.is_empty() => (&test.x, (0..test.len() as u32).collect()),
         _ => (&data.train.x, float.trained_on(&data)),
     };
-    let integer = quantize(&float, x, &indices, &options)
+    let integer = quantize(&wanted, x, &indices, &options)
         .with_context(|| format!("cannot make {} integer", args.model.display()))?;
     let labelled = data.test.filter(|test| !matches!(test.y, Labels::None));
     let test = labelled.map(|test| measure(&float, &integer, &test, threads)).transpose()?;
@@ -118,7 +122,7 @@ fn options(input_lsb: Option<Numbers>, headroom: Option<f32>) -> anyhow::Result<
         return Err(misuse(format!("--headroom {headroom}: it must be between 1 and 1024")));
     }
     let input_lsb = input_lsb.map(|lsb| lsb.0.iter().map(|&v| v as f32).collect());
-    Ok(Options { input_lsb, headroom })
+    Ok(Options { input_lsb, headroom, ..defaults })
 }
 
 fn measure(float: &Model, integer: &IntegerModel, test: &Examples, threads: usize) -> anyhow::Result<Test> {

@@ -50,6 +50,10 @@ pub struct CycleCosts {
     pub weight: f64,
     /// A weight in a dense table; straight-line code has none.
     pub dense_weight: f64,
+    /// A weight of 4 bits in a table.
+    pub four_bit_weight: f64,
+    /// A row of a product that has a multiplier, besides what other rows cost.
+    pub multiplied_row: f64,
     /// A row of a matrix besides its weights.
     pub row: f64,
     /// A unit's rule, for each nonlinearity in it.
@@ -70,7 +74,23 @@ impl CycleCosts {
     pub(super) const fn new(
         [weight, dense_weight, row, curve, smooth_curve, input, head_weight, output]: [f64; 8],
     ) -> Self {
-        Self { weight, dense_weight, row, curve, smooth_curve, input, head_weight, output }
+        Self {
+            weight,
+            dense_weight,
+            four_bit_weight: dense_weight,
+            multiplied_row: 0.0,
+            row,
+            curve,
+            smooth_curve,
+            input,
+            head_weight,
+            output,
+        }
+    }
+
+    /// The same costs with those of entries of 4 bits.
+    pub(super) const fn with_four_bits(self, four_bit_weight: f64, multiplied_row: f64) -> Self {
+        Self { four_bit_weight, multiplied_row, ..self }
     }
 }
 

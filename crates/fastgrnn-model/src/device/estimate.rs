@@ -30,6 +30,11 @@ impl CodeForm {
 /// the exporter will write, and the exporter depends on this crate.
 pub const MAX_STRAIGHT_WEIGHTS: usize = 4_096;
 
+/// Bytes of the sums of four rows of 4 bits, of W's and U's factors.
+const FOUR_ROWS: usize = 3 * 16 + 12;
+/// Bytes of the code that multiplies rows of 4 bits, and of multipliers.
+const FOUR_BIT_CODE: usize = 900;
+
 /// What a network takes on one board, derived from its shape: upper bounds of flash and RAM, and a
 /// model of the time.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -88,13 +93,17 @@ impl Footprint {
         let (bytes, cycles) = (costs.bytes, costs.cycles);
         // Straight-line code takes whole words and keeps the sums of all units at once.
         let (tables, buffers) = match form {
-            CodeForm::Loops => (self.matrix_bytes, 2 * (self.inputs + self.between + self.next) + 4 * 5),
+            CodeForm::Loops => {
+                let rows = if self.four_bits > 0 { FOUR_ROWS } else { 0 };
+                (self.matrix_bytes, 2 * (self.inputs + self.between + self.next) + 4 * 5 + rows)
+            }
             CodeForm::Straight => (0, 4 * (self.inputs + self.between + self.sums) + 2 * self.next),
         };
-        let [listed, dense] = match form {
-            CodeForm::Loops => [self.listed, self.dense],
-            CodeForm::Straight => [self.weights, 0],
+        let [listed, dense, four_bits] = match form {
+            CodeForm::Loops => [self.listed, self.dense, self.four_bits],
+            CodeForm::Straight => [self.weights, 0, 0],
         };
+        let four_bit_code = if self.multiplied > 0 { FOUR_BIT_CODE } else { 0 };
         let has_audio = self.front_ram > 0;
         let front_end = info.costs.front_end.filter(|_| has_audio);
         let detector_code = if has_audio && self.detects { info.costs.detector_code } else { 0 };
@@ -103,6 +112,8 @@ impl Footprint {
         let step = [
             (cycles.weight, listed),
             (cycles.dense_weight, dense),
+            (cycles.four_bit_weight, four_bits),
+            (cycles.multiplied_row, self.multiplied),
             (cycles.row, self.rows),
             // A gain is one product and one rounding shift.
             (cycles.row, self.gains),
@@ -116,6 +127,7 @@ impl Footprint {
             form,
             data_bytes: tables + self.other_bytes + front_end.map_or(0, |_| self.front_data),
             code_bytes: bytes.base
+                + four_bit_code
                 + bytes.layer * self.layers
                 + bytes.weight * self.weights
                 + bytes.row * self.rows

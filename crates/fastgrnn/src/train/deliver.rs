@@ -277,7 +277,8 @@ impl Job<'_> {
     fn integer(&self, trained: &Trained) -> Result<IntegerModel, TrainError> {
         let mut rounded = trained.model.clone();
         round_to_grid(&rounded.network.layout(), &trained.grids, &mut rounded.params);
-        let options = Options { input_lsb: self.config.lsb(), ..Options::default() };
+        let bias_bits = Some(self.config.bias_bits());
+        let options = Options { input_lsb: self.config.lsb(), bias_bits, ..Options::default() };
         Ok(quantize(&rounded, &self.data.train.x, &trained.indices, &options)?)
     }
 

@@ -11,21 +11,21 @@
 #define FG_PACKED_ASM
 #endif
 #if defined(FG_AVR_ASM)
-/* Adds a weight in r22 times the number in r20 and r21: w·v = w·high·2^8 + w·low, the carry after the
+/* Adds the weight in r19 times the number in r20 and r21: w·v = w·high·2^8 + w·low, the carry after the
    second multiplication being the sign of its product. */
-#define FG_NIBBLE(sum)          \
-    "andi r22, 15"      "\n\t"  \
-    "mul r22, r20"      "\n\t"  \
-    "clr r23"           "\n\t"  \
+#define FG_NIBBLE(sum)             \
+    "andi r19, 15"         "\n\t"  \
+    "mul r19, r20"         "\n\t"  \
+    "clr r22"              "\n\t"  \
     "add %A[" sum "], r0"  "\n\t"  \
     "adc %B[" sum "], r1"  "\n\t"  \
-    "adc %C[" sum "], r23" "\n\t"  \
-    "adc %D[" sum "], r23" "\n\t"  \
-    "mulsu r21, r22"    "\n\t"  \
-    "sbc r23, r23"      "\n\t"  \
+    "adc %C[" sum "], r22" "\n\t"  \
+    "adc %D[" sum "], r22" "\n\t"  \
+    "mulsu r21, r19"       "\n\t"  \
+    "sbc r22, r22"         "\n\t"  \
     "add %B[" sum "], r0"  "\n\t"  \
     "adc %C[" sum "], r1"  "\n\t"  \
-    "adc %D[" sum "], r23" "\n\t"
+    "adc %D[" sum "], r22" "\n\t"
 FG_ALONE
 #else
 FG_INLINE
@@ -33,77 +33,88 @@ FG_INLINE
 const uint32_t *four_rows(const uint32_t *p, const int16_t *v, uint16_t n, int32_t eight, int32_t *sums)
 {
 #if defined(FG_AVR_ASM)
-    /* The same as the C below, a column at a time. r18 and r19 weights, r20 low, r21 high, r22 weight, r23 sign. */
-    int32_t a = 0, b = 0, c = 0, d = 0;
+    /* The same as the C below for two rows, whose weights are a byte of each column. r18 byte, r19 weight,
+       r20 low, r21 high, r22 sign. */
     const uint32_t *const after = p + (uint16_t)((n + 1u) / 2);
-    __asm__(
-        "1:"                "\n\t"
-        "lpm r18, Z+"       "\n\t"
-        "lpm r19, Z+"       "\n\t"
-        "ld r20, X+"        "\n\t"
-        "ld r21, X+"        "\n\t"
-        "mov r22, r18"      "\n\t"
-        FG_NIBBLE("a")
-        "mov r22, r18"      "\n\t"
-        "swap r22"          "\n\t"
-        FG_NIBBLE("b")
-        "mov r22, r19"      "\n\t"
-        FG_NIBBLE("c")
-        "mov r22, r19"      "\n\t"
-        "swap r22"          "\n\t"
-        FG_NIBBLE("d")
-        "sbiw %[n], 1"      "\n\t"
-        "brne 1b"           "\n\t"
-        "clr __zero_reg__"  "\n\t"
-        : [a] "+r"(a), [b] "+r"(b), [c] "+r"(c), [d] "+r"(d), [p] "+z"(p), [v] "+x"(v), [n] "+w"(n)
-        :
-        : "r0", "r18", "r19", "r20", "r21", "r22", "r23", "memory");
-    p = after;
-#elif defined(FG_THUMB_ASM)
+    uint8_t two;
+    for (two = 0; two < 4; two = (uint8_t)(two + 2)) {
+        int32_t a = 0, b = 0;
+        const uint8_t *q = (const uint8_t *)p + two / 2;
+        uint16_t left = n;
+        __asm__(
+            "movw r26, %[v]"    "\n"
+            "1:"                "\n\t"
+            "lpm r18, Z"        "\n\t"
+            "adiw r30, 2"       "\n\t"
+            "ld r20, X+"        "\n\t"
+            "ld r21, X+"        "\n\t"
+            "mov r19, r18"      "\n\t"
+            FG_NIBBLE("a")
+            "mov r19, r18"      "\n\t"
+            "swap r19"          "\n\t"
+            FG_NIBBLE("b")
+            "sbiw %[left], 1"   "\n\t"
+            "brne 1b"           "\n\t"
+            "clr __zero_reg__"  "\n\t"
+            : [a] "+r"(a), [b] "+r"(b), [q] "+z"(q), [left] "+w"(left)
+            : [v] "r"(v)
+            : "r0", "r18", "r19", "r20", "r21", "r22", "r26", "r27", "memory");
+        sums[two] = (a - eight) * 16;
+        sums[two + 1] = (b - eight) * 16;
+    }
+    return after;
+#else
+#if defined(FG_THUMB_ASM)
     /* The same as the C below, with numbers that wrap: the sum of a row is taken with all rows above it, times
        16 for each, so that a weight is one shift away. They are subtracted at the end. */
     uint32_t a = 0, b = 0, c = 0, d = 0;
     int32_t at = -2 * (int32_t)(n & ~1u);
     v += n & ~1u;
     if (at != 0) {
-        uint32_t two, half, weight, number;
+        uint32_t number;
+        /* Two sums are in registers that only add; c and d get them at the end. */
         __asm__(
-            ".syntax unified"                       "\n"
+            ".syntax unified"                       "\n\t"
+            "movs %[two], #0"                       "\n\t"
+            "mov ip, %[two]"                        "\n\t"
+            "mov lr, %[two]"                        "\n"
             "1:"                                    "\n\t"
             "ldmia %[p]!, {%[two]}"                 "\n\t"
             "ldrsh %[number], [%[v], %[at]]"        "\n\t"
-            "uxth %[half], %[two]"                  "\n\t"
-            "adds %[at], #2"                        "\n\t"
-            "lsrs %[weight], %[half], #12"          "\n\t"
-            "muls %[weight], %[number]"             "\n\t"
-            "add %[d], %[weight]"                   "\n\t"
-            "lsrs %[weight], %[half], #8"           "\n\t"
-            "muls %[weight], %[number]"             "\n\t"
-            "add %[c], %[weight]"                   "\n\t"
-            "lsrs %[weight], %[half], #4"           "\n\t"
-            "muls %[weight], %[number]"             "\n\t"
-            "add %[b], %[weight]"                   "\n\t"
-            "muls %[half], %[number]"               "\n\t"
-            "add %[a], %[half]"                     "\n\t"
-            "ldrsh %[number], [%[v], %[at]]"        "\n\t"
             "lsrs %[weight], %[two], #28"           "\n\t"
             "muls %[weight], %[number]"             "\n\t"
-            "add %[d], %[weight]"                   "\n\t"
+            "add lr, %[weight]"                     "\n\t"
             "lsrs %[weight], %[two], #24"           "\n\t"
             "muls %[weight], %[number]"             "\n\t"
-            "add %[c], %[weight]"                   "\n\t"
+            "add ip, %[weight]"                     "\n\t"
             "lsrs %[weight], %[two], #20"           "\n\t"
             "muls %[weight], %[number]"             "\n\t"
             "add %[b], %[weight]"                   "\n\t"
-            "lsrs %[two], %[two], #16"              "\n\t"
+            "lsrs %[weight], %[two], #16"           "\n\t"
+            "muls %[weight], %[number]"             "\n\t"
+            "add %[a], %[weight]"                   "\n\t"
+            "subs %[at], #2"                        "\n\t"
+            "ldrsh %[number], [%[v], %[at]]"        "\n\t"
+            "uxth %[two], %[two]"                   "\n\t"
+            "lsrs %[weight], %[two], #12"           "\n\t"
+            "muls %[weight], %[number]"             "\n\t"
+            "add lr, %[weight]"                     "\n\t"
+            "lsrs %[weight], %[two], #8"            "\n\t"
+            "muls %[weight], %[number]"             "\n\t"
+            "add ip, %[weight]"                     "\n\t"
+            "lsrs %[weight], %[two], #4"            "\n\t"
+            "muls %[weight], %[number]"             "\n\t"
+            "add %[b], %[weight]"                   "\n\t"
             "muls %[two], %[number]"                "\n\t"
             "add %[a], %[two]"                      "\n\t"
-            "adds %[at], #2"                        "\n\t"
+            "adds %[at], #6"                        "\n\t"
             "bne 1b"                                "\n\t"
-            : [a] "+h"(a), [b] "+h"(b), [c] "+h"(c), [d] "+h"(d), [p] "+l"(p), [at] "+l"(at),
-              [two] "=&l"(two), [half] "=&l"(half), [weight] "=&l"(weight), [number] "=&l"(number)
-            : [v] "l"(v)
-            : "cc", "memory");
+            "mov %[two], ip"                        "\n\t"
+            "mov %[weight], lr"                     "\n\t"
+            : [a] "+l"(a), [b] "+l"(b), [two] "=&l"(c), [weight] "=&l"(d), [p] "+l"(p), [at] "+l"(at),
+              [number] "=&l"(number)
+            : [v] "l"((uintptr_t)v + 2)
+            : "ip", "lr", "cc", "memory");
     }
     if ((n & 1) != 0) {
         const uint32_t last = *p++ & 65535u, number = (uint32_t)(int32_t)*v;
@@ -158,4 +169,5 @@ const uint32_t *four_rows(const uint32_t *p, const int16_t *v, uint16_t n, int32
     sums[2] = ((int32_t)c - eight) * 16;
     sums[3] = ((int32_t)d - eight) * 16;
     return p;
+#endif
 }

@@ -6,7 +6,7 @@ use fastgrnn_core::net::InitialState;
 use fastgrnn_core::settings::Group;
 use fastgrnn_data::data::Dataset;
 use fastgrnn_model::device::{Footprint, Limits};
-use fastgrnn_model::quantize::{MOST_TERMS, check_form, image_bytes, kept_entries};
+use fastgrnn_model::quantize::{MOST_TERMS, check_form, image_bytes_with, kept_entries};
 
 impl Recipe {
     /// The limits of the integer model.
@@ -18,7 +18,7 @@ impl Recipe {
 impl Config {
     /// The most bytes that the device image can have.
     pub(crate) fn image_bytes(&self, data: &Dataset) -> usize {
-        image_bytes(&self.network(data).materialised(), |view| {
+        image_bytes_with(&self.network(data).materialised(), self.bias_bits(), |view| {
             kept_entries(self.kept(&view.name), view.len())
         })
     }
@@ -36,9 +36,10 @@ impl Config {
 
     /// What the integer model needs on a board.
     pub fn footprint(&self, data: &Dataset) -> Footprint {
-        let footprint = Footprint::of(&self.network(data).materialised(), |view| {
-            kept_entries(self.kept(&view.name), view.len())
-        });
+        let footprint =
+            Footprint::with_biases(&self.network(data).materialised(), self.bias_bits(), |view| {
+                kept_entries(self.kept(&view.name), view.len())
+            });
         let footprint = match &data.audio {
             Some(spec) => footprint.with_front_end(spec, None),
             None => footprint,

@@ -22,6 +22,7 @@ use fastgrnn_core::regularize::{Dropout, Regularization};
 use fastgrnn_core::window::Window;
 use fastgrnn_data::data::{Augment, CrossValidation, DataError, Dataset, Finding, Labels, SplitBy, doctor};
 use fastgrnn_data::features::Kind;
+use fastgrnn_model::quantize::BiasBits;
 use fastgrnn_model::settings::{
     ClassWeight, NetworkConfig, Optimizer, ReadoutSetting, SEQUENCE_LENGTH, TrainingConfig,
 };
@@ -180,6 +181,11 @@ impl Config {
     /// What one count is worth, as the integer model takes it.
     pub(super) fn lsb(&self) -> Option<Vec<f32>> {
         self.quantization.input_lsb.as_ref().map(|lsb| lsb.0.iter().map(|&v| v as f32).collect())
+    }
+
+    /// Bits of biases of the integer model.
+    pub(super) fn bias_bits(&self) -> BiasBits {
+        if self.quantization.bits_bias == 8 { BiasBits::Eight } else { BiasBits::Sixteen }
     }
 
     /// Whether any matrix is to lose entries.
