@@ -4,7 +4,7 @@ use crate::common::{Stopper, classes, options, recipe, trained};
 use fastgrnn::cells::WeightBits;
 use fastgrnn::data::CrossValidation;
 use fastgrnn::model::Model;
-use fastgrnn::quantize::{IntegerModel, StepGrid};
+use fastgrnn::quantize::{BiasBits, EntryGrid, IntegerModel, StepGrid};
 use fastgrnn::train::{Rank, Recipe, Refit, RunOptions, Silent, Summary, TrainError, run};
 
 fn four_bits() -> Recipe {
@@ -81,6 +81,12 @@ fn the_weights_that_a_run_delivers_stand_on_the_grids_that_it_learnt() {
         assert!((grid.step / start - 1.0).abs() > 1e-3, "{name}: the step was not learnt");
         assert!(values.iter().all(|&w| w == grid.nearest(w)), "{name} is not on its grid");
     }
+    for (matrix, (name, grid, values)) in integer.network.matrices().zip(&matrices) {
+        assert_eq!(matrix.grid, EntryGrid::FourBits(*grid), "{name}");
+        let entries = values.iter().map(|&w| 16 * grid.entry(w));
+        assert!(matrix.entries.iter().copied().eq(entries), "{name}");
+    }
+    assert_eq!(integer.network.head_bias_bits, BiasBits::Eight);
     assert_eq!(summary.params, float.params.len() - matrices.len(), "steps are no parameters");
     assert_eq!(summary.bytes.total, integer.image().len());
     let accuracy = |scores: &Option<fastgrnn::metrics::Scores>| scores.as_ref().unwrap().accuracy.unwrap();

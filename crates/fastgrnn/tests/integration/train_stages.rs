@@ -4,7 +4,7 @@ use crate::common::{classes, metrics, options, recipe, trained};
 use fastgrnn::cells::Role;
 use fastgrnn::data::Normalize;
 use fastgrnn::model::Model;
-use fastgrnn::quantize::{Grid, IntegerModel};
+use fastgrnn::quantize::{EntryGrid, Grid, IntegerModel};
 use fastgrnn::train::{
     Choice, ConfigError, EpochReport, Numbers, Observer, Pass, Recipe, Refit, Silent, StageName, Stages, run,
 };
@@ -286,7 +286,8 @@ fn are_the_rounded_weights(integer: &IntegerModel, float: &Model) {
         let same = |grid: Grid| {
             matrix.entries.iter().zip(from).all(|(&byte, &w)| matrix.grid.value(byte) == grid.nearest(w))
         };
-        let trained_on = (Grid::COARSEST..=matrix.grid.exponent).find(|&exponent| same(Grid { exponent }));
+        let EntryGrid::Bytes(Grid { exponent }) = matrix.grid else { panic!("entries of 4 bits") };
+        let trained_on = (Grid::COARSEST..=exponent).find(|&exponent| same(Grid { exponent }));
         assert!(trained_on.is_some(), "{}", view.name);
         let nonzero = from.iter().filter(|w| **w != 0.0).count();
         let cut =
