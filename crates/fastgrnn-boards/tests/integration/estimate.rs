@@ -1,7 +1,7 @@
 //! What is derived from a shape against what is counted: bytes are bounds, times are near.
 
 use crate::tools::runs;
-use fastgrnn::cells::{Cell, CellKind};
+use fastgrnn::cells::{Cell, CellKind, WeightBits};
 use fastgrnn::device::{Board, CodeForm, Footprint};
 use fastgrnn::quantize::IntegerModel;
 use fastgrnn::random::RandomModel;
@@ -11,13 +11,17 @@ use fastgrnn_export::{COptions, Optimize, c_source};
 /// How far a derived time may lie from the counted one.
 const NEAR: std::ops::RangeInclusive<f64> = 0.75..=1.33;
 
-fn models() -> [(&'static str, IntegerModel); 3] {
+fn models() -> [(&'static str, IntegerModel); 4] {
     let shape = |kind, dim, hidden, ranks: (usize, usize), kept| {
         let cell = Cell::new(kind, dim, hidden).with_ranks(Some(ranks.0), Some(ranks.1));
         RandomModel { kept_w: kept, kept_u: kept, ..RandomModel::new(cell, 2, 10) }
     };
     let dense = RandomModel::new(Cell::new(CellKind::Gru, 9, 16), 6, 10);
+    let four = WeightBits::Four;
+    let cell = Cell::new(CellKind::FastGrnn, 16, 40).with_ranks(Some(8), Some(13)).with_bits(four, four);
+    let four_bits = RandomModel { bits_head: four, ..RandomModel::new(cell, 6, 10) };
     [
+        ("4 bits", four_bits.build().unwrap()),
         ("wakeword", shape(CellKind::FastGrnn, 32, 32, (10, 15), 0.3).build().unwrap()),
         ("uno", shape(CellKind::FastGrnn, 3, 16, (2, 8), 0.5).build().unwrap()),
         ("gru", dense.build().unwrap()),

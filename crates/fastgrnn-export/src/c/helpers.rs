@@ -62,12 +62,12 @@ impl Helper {
         }
     }
 
-    /// The helper that this one calls.
-    fn calls(self) -> Option<Self> {
+    /// The helpers that this one calls.
+    fn calls(self) -> &'static [Self] {
         match self {
-            Self::RoundShift | Self::SaturateState => Some(Self::ShiftRight),
-            Self::Multiplied => Some(Self::RoundShift),
-            _ => None,
+            Self::RoundShift | Self::SaturateState => &[Self::ShiftRight],
+            Self::Multiplied => &[Self::ShiftRight, Self::RoundShift],
+            _ => &[],
         }
     }
 
@@ -88,9 +88,7 @@ impl Helpers {
     /// Records that the code calls `helper`.
     pub(super) fn require(&self, helper: Helper) {
         self.used.set(self.used.get() | helper.bit());
-        if let Some(called) = helper.calls() {
-            self.require(called);
-        }
+        helper.calls().iter().for_each(|&called| self.require(called));
     }
 
     /// The definitions of all recorded helpers.
@@ -159,8 +157,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_helper_brings_along_the_one_that_it_calls() {
-        for helper in [Helper::RoundShift, Helper::SaturateState] {
+    fn a_helper_brings_along_those_that_it_calls() {
+        for helper in [Helper::RoundShift, Helper::SaturateState, Helper::Multiplied] {
             let helpers = Helpers::default();
             helpers.require(helper);
             let text = helpers.text();
@@ -170,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn definitions_call_no_other_helper_than_the_declared_one() {
+    fn definitions_call_no_other_helpers_than_the_declared_ones() {
         let name = |helper: Helper| match helper {
             Helper::MultiplyUs => "multiply_us(",
             Helper::MultiplyUu => "multiply_uu(",
@@ -190,7 +188,7 @@ mod tests {
             let called = Helper::ALL.into_iter().filter(|&other| other != helper);
             let called: Vec<Helper> =
                 called.filter(|&other| helper.definition().contains(name(other))).collect();
-            assert_eq!(called, Vec::from_iter(helper.calls()), "{helper:?}");
+            assert_eq!(called, helper.calls(), "{helper:?}");
         }
     }
 

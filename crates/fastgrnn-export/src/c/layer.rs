@@ -111,6 +111,8 @@ pub(super) fn code(
     }
     if in_line {
         writer.straight_units(curves);
+    } else if writer.has_only_four_rows() {
+        writer.four_row_units(tables, curves);
     } else {
         writer.looped_units(tables, curves);
     }
@@ -197,7 +199,7 @@ impl Writer<'_> {
 
     /// Writes all sums as straight-line code, then the rule of every unit.
     fn straight_units(&mut self, curves: &mut Curves) {
-        let (index, hidden, sums, counter) = (self.index, self.hidden(), self.sums(), self.counter());
+        let (index, hidden, sums) = (self.index, self.hidden(), self.sums());
         let unit = update::code(index, self.layer, &format!("state->h{index}[k]"), curves, self.helpers);
         // The product with the larger shift comes first: see "Why nothing overflows" in
         // `docs/integer-arithmetic.md`.
@@ -211,6 +213,12 @@ impl Writer<'_> {
             "    sums{index}({}, {}, sum);\n    units{index}(state, sum);",
             self.w.vector, self.u.vector
         );
+        self.units_function(&unit);
+    }
+
+    /// Writes the function that applies the rule of every unit to all sums.
+    fn units_function(&mut self, unit: &update::UnitCode) {
+        let (index, hidden, sums, counter) = (self.index, self.hidden(), self.sums(), self.counter());
         let (bias, _) = bias_type(self.layer.bias_bits);
         // A function of its own: together with the products, registers would run short.
         let _ = write!(
@@ -218,6 +226,47 @@ impl Writer<'_> {
             "FG_ALONE void units{index}(@NAME@_state *state, const int32_t *sum)\n{{\n    const {bias} *bias = b_{index};\n    {counter} k;\n{}    for (k = 0; k < {hidden}; k++) {{\n{}        sum += {sums};\n    }}\n}}\n\n",
             unit.constants, unit.text
         );
+    }
+
+    /// Whether all rows are multiplied four at a time, and no unit needs a second sum of a block.
+    fn has_only_four_rows(&self) -> bool {
+        let is_four = |side: &MatrixProduct| side.form == MatrixForm::Absent || side.has_four_bits();
+        !self.keeps_apart() && is_four(&self.w) && is_four(&self.u)
+    }
+
+    /// Writes loops over rows, four at a time, and then the rule of every unit: nothing but the sums is kept
+    /// from one to the next, so that each loop has registers enough.
+    fn four_row_units(&mut self, tables: &mut ConstantTables, curves: &mut Curves) {
+        let (index, hidden, blocks) = (self.index, self.hidden(), self.blocks());
+        let unit = update::code(index, self.layer, &format!("state->h{index}[k]"), curves, self.helpers);
+        let order: Vec<usize> = (0..hidden).flat_map(|k| (0..blocks).map(move |b| b * hidden + k)).collect();
+        let rows = hidden * blocks;
+        let room = rows.next_multiple_of(4);
+        self.scratch += 4 * room + 16;
+        let _ = write!(
+            self.local,
+            "    int32_t sum[{room}], rows[4], eight;\n    const uint32_t *four;\n    uint16_t i;\n    {} k;\n",
+            self.counter()
+        );
+        for (side, sign) in [(&self.w, ""), (&self.u, "+")] {
+            if side.form == MatrixForm::Absent {
+                continue;
+            }
+            let stored = StoredRows::ordered(side.first, &order);
+            let table = format!("{}1_{index}", side.letter);
+            stored.write(&table, tables);
+            let eight = stored.eight(&side.vector, self.helpers);
+            let call = stored.four("four", &side.vector, "eight", "rows", self.helpers);
+            let sum = self.helpers.multiplied("rows[k]", side.multiplier);
+            let _ = write!(
+                self.body,
+                "    four = {table};\n    eight = {eight};\n    for (i = 0; i < {rows}; i = (uint16_t)(i + 4)) {{\n        four = {call};\n        for (k = 0; k < 4; k++) {{\n            sum[i + k] {sign}= {};\n        }}\n    }}\n",
+                self.helpers.rounded(&sum, side.outer as i32)
+            );
+        }
+        let _ = writeln!(self.body, "    units{index}(state, sum);");
+        self.declare_vectors();
+        self.units_function(&unit);
     }
 
     /// Writes a loop over units: a unit's rows of all blocks, then its rule.

@@ -30,8 +30,9 @@ impl CodeForm {
 /// the exporter will write, and the exporter depends on this crate.
 pub const MAX_STRAIGHT_WEIGHTS: usize = 4_096;
 
-/// Bytes of the sums of four rows of 4 bits, of W's and U's factors.
-const FOUR_ROWS: usize = 3 * 16 + 12;
+/// Bytes of the sums of four rows of 4 bits, of W's and U's factors, and what rounds the sums of all rows up to
+/// four.
+const FOUR_ROWS: usize = 3 * 16 + 24;
 /// Bytes of the code that multiplies rows of 4 bits, and of multipliers.
 const FOUR_BIT_CODE: usize = 900;
 
@@ -94,7 +95,7 @@ impl Footprint {
         // Straight-line code takes whole words and keeps the sums of all units at once.
         let (tables, buffers) = match form {
             CodeForm::Loops => {
-                let rows = if self.four_bits > 0 { FOUR_ROWS } else { 0 };
+                let rows = if self.four_bits > 0 { FOUR_ROWS + 4 * self.sums } else { 0 };
                 (self.matrix_bytes, 2 * (self.inputs + self.between + self.next) + 4 * 5 + rows)
             }
             CodeForm::Straight => (0, 4 * (self.inputs + self.between + self.sums) + 2 * self.next),

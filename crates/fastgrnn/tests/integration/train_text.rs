@@ -300,7 +300,7 @@ fn a_language_model_is_delivered_in_integers_that_were_trained_through() {
         assert_eq!(again.scores.loss, found.loss);
         // Trained through the grid: the float model of the run is on it after rounding.
         let grid = integer.network.embedding.as_ref().unwrap().vectors.grid;
-        let EntryGrid::Bytes(grid) = grid else { panic!("vectors of tokens are bytes") };
+        let fastgrnn::quantize::EntryGrid::Bytes(grid) = grid else { panic!("vectors of tokens are bytes") };
         let float = Model::load(summary.model_float.unwrap()).unwrap();
         let limit = grid.limit() * 1.001;
         assert!(float.vectors().unwrap().iter().all(|v| v.abs() <= limit), "clamped to the grid's reach");

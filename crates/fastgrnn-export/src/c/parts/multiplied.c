@@ -5,7 +5,6 @@ FG_INLINE int32_t multiplied(int32_t v, int32_t m)
     /* The same as the C below with a product of 64 bits, whose shift these compilers define. */
     return (int32_t)(((int64_t)v * m + 16384) >> 15);
 #else
-    const int32_t low = v & 32767;
-    return round_shift(v - low, 15) * m + round_shift(low * m, 15);
+    return shift_right(v, 15) * m + round_shift((v & 32767) * m, 15);
 #endif
 }

@@ -28,11 +28,11 @@ pub(super) const BOARD: BoardInfo = BoardInfo {
     costs: Costs {
         loops: CodeCosts {
             bytes: CodeBytes { base: 1_300, layer: 800, weight: 0, row: 0, stack: 256 },
-            cycles: CycleCosts::new([15.2, 6.7, 62.4, 0.0, 81.1, 0.0, 8.2, 160.0]).with_four_bits(5.1, 46.0),
+            cycles: CycleCosts::new([15.2, 6.7, 62.4, 0.0, 81.1, 0.0, 8.2, 160.0]).with_four_bits(5.9, 19.0),
         },
         straight: Some(CodeCosts {
             bytes: CodeBytes { base: 1_300, layer: 800, weight: 10, row: 16, stack: 400 },
-            cycles: CycleCosts::new([2.9, 0.0, 0.6, 43.5, 40.7, 21.7, 10.2, 125.0]).with_four_bits(5.1, 46.0),
+            cycles: CycleCosts::new([2.9, 0.0, 0.6, 43.5, 40.7, 21.7, 10.2, 125.0]).with_four_bits(5.9, 19.0),
         }),
         front_end: Some(FrontEndCosts { code: 2_700, stack: 640 }),
         detector_code: 600,

@@ -34,7 +34,7 @@ pub(super) const BOARD: BoardInfo = BoardInfo {
     costs: Costs {
         loops: CodeCosts {
             bytes: CodeBytes { base: 1_700, layer: 900, weight: 0, row: 0, stack: 256 },
-            cycles: CycleCosts::new([12.2, 7.0, 22.0, 0.0, 36.5, 33.2, 7.8, 74.0]).with_four_bits(5.8, 29.0),
+            cycles: CycleCosts::new([12.2, 7.0, 22.0, 0.0, 36.5, 33.2, 7.8, 74.0]).with_four_bits(5.9, 22.0),
         },
         // It would not stay in the cache before the serial flash.
         straight: None,

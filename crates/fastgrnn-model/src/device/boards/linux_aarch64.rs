@@ -34,11 +34,11 @@ pub(super) const BOARD: BoardInfo = BoardInfo {
     costs: Costs {
         loops: CodeCosts {
             bytes: CodeBytes { base: 1_700, layer: 900, weight: 0, row: 0, stack: 256 },
-            cycles: CycleCosts::new([12.2, 7.0, 22.0, 0.0, 36.5, 33.2, 7.8, 74.0]).with_four_bits(5.8, 29.0),
+            cycles: CycleCosts::new([12.2, 7.0, 22.0, 0.0, 36.5, 33.2, 7.8, 74.0]).with_four_bits(5.9, 22.0),
         },
         straight: Some(CodeCosts {
             bytes: CodeBytes { base: 1_700, layer: 900, weight: 14, row: 24, stack: 560 },
-            cycles: CycleCosts::new([4.0, 0.0, 0.0, 29.0, 19.9, 19.0, 6.2, 94.0]).with_four_bits(5.8, 29.0),
+            cycles: CycleCosts::new([4.0, 0.0, 0.0, 29.0, 19.9, 19.0, 6.2, 94.0]).with_four_bits(5.9, 22.0),
         }),
         front_end: Some(FrontEndCosts { code: 4_000, stack: 900 }),
         detector_code: 1_000,

@@ -37,11 +37,11 @@ pub(super) const BOARD: BoardInfo = BoardInfo {
     costs: Costs {
         loops: CodeCosts {
             bytes: CodeBytes { base: 900, layer: 800, weight: 0, row: 0, stack: 256 },
-            cycles: CycleCosts::new([13.1, 11.0, 44.9, 8.7, 51.6, 35.5, 11.1, 162.0]).with_four_bits(5.5, 38.0),
+            cycles: CycleCosts::new([13.1, 11.0, 44.9, 8.7, 51.6, 35.5, 11.1, 162.0]).with_four_bits(5.4, 14.0),
         },
         straight: Some(CodeCosts {
             bytes: CodeBytes { base: 900, layer: 800, weight: 10, row: 16, stack: 400 },
-            cycles: CycleCosts::new([5.2, 0.0, 0.0, 41.5, 42.5, 29.5, 11.2, 175.0]).with_four_bits(5.5, 38.0),
+            cycles: CycleCosts::new([5.2, 0.0, 0.0, 41.5, 42.5, 29.5, 11.2, 175.0]).with_four_bits(5.4, 14.0),
         }),
         front_end: Some(FrontEndCosts { code: 2_700, stack: 640 }),
         detector_code: 600,

@@ -33,11 +33,11 @@ pub(super) const BOARD: BoardInfo = BoardInfo {
     costs: Costs {
         loops: CodeCosts {
             bytes: CodeBytes { base: 1_300, layer: 800, weight: 0, row: 0, stack: 256 },
-            cycles: CycleCosts::new([15.5, 7.6, 36.3, 4.4, 49.1, 33.6, 9.0, 103.0]).with_four_bits(2.2, 53.0),
+            cycles: CycleCosts::new([15.5, 7.6, 36.3, 4.4, 49.1, 33.6, 9.0, 103.0]).with_four_bits(2.7, 30.0),
         },
         straight: Some(CodeCosts {
             bytes: CodeBytes { base: 1_300, layer: 800, weight: 10, row: 16, stack: 400 },
-            cycles: CycleCosts::new([3.8, 0.0, 1.4, 38.2, 18.9, 28.2, 8.8, 113.0]).with_four_bits(2.2, 53.0),
+            cycles: CycleCosts::new([3.8, 0.0, 1.4, 38.2, 18.9, 28.2, 8.8, 113.0]).with_four_bits(2.7, 30.0),
         }),
         front_end: Some(FrontEndCosts { code: 2_700, stack: 640 }),
         detector_code: 600,

@@ -27,7 +27,7 @@ pub(super) const BOARD: BoardInfo = BoardInfo {
     costs: Costs {
         loops: CodeCosts {
             bytes: CodeBytes { base: 1_900, layer: 1_400, weight: 0, row: 0, stack: 136 },
-            cycles: CycleCosts::new([29.1, 24.1, 59.9, 77.4, 251.7, 156.2, 23.5, 1202.0]).with_four_bits(23.8, 274.0),
+            cycles: CycleCosts::new([29.1, 24.1, 59.9, 77.4, 251.7, 156.2, 23.5, 1202.0]).with_four_bits(25.2, 198.0),
         },
         // A weight would take some 60 bytes: nothing useful would fit.
         straight: None,
