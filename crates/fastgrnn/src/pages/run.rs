@@ -123,7 +123,12 @@ fn integer_tensors(model: &IntegerModel) -> Vec<TensorRow> {
         let prefix = format!("layer{i}.");
         rows.extend(matrices.iter().filter(|m| m.name.starts_with(&prefix)).cloned());
         let names = layer.cell.params().into_iter().filter(|p| p.role == Role::Bias).map(|p| p.name);
-        rows.extend(names.zip(&layer.biases).map(|(name, b)| words(&format!("{prefix}{name}"), b.len())));
+        let size = layer.bias_bits.bytes();
+        rows.extend(
+            names
+                .zip(&layer.biases)
+                .map(|(name, b)| row(&format!("{prefix}{name}"), vec![b.len()], size * b.len())),
+        );
         let gains = layer.cell.params().into_iter().filter(|p| p.role == Role::Gain);
         rows.extend(gains.map(|p| row(&format!("{prefix}{}", p.name), vec![p.rows], p.rows)));
         rows.extend(
@@ -134,7 +139,8 @@ fn integer_tensors(model: &IntegerModel) -> Vec<TensorRow> {
         }
     }
     rows.extend(matrices.iter().filter(|m| m.name.starts_with("head.")).cloned());
-    rows.push(words("head.b", model.network.head_biases.len()));
+    let head_biases = model.network.head_biases.len();
+    rows.push(row("head.b", vec![head_biases], model.network.head_bias_bits.bytes() * head_biases));
     if model.network.needs_table() {
         rows.push(words("table", TABLE_LEN));
     }

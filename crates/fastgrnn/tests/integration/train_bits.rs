@@ -3,7 +3,7 @@
 use crate::common::{Stopper, classes, options, recipe, trained};
 use fastgrnn::cells::WeightBits;
 use fastgrnn::data::CrossValidation;
-use fastgrnn::model::Model;
+use fastgrnn::model::{AnyModel, Model};
 use fastgrnn::quantize::{BiasBits, EntryGrid, IntegerModel, StepGrid};
 use fastgrnn::train::{Rank, Recipe, Refit, RunOptions, Silent, Summary, TrainError, run};
 
@@ -88,6 +88,10 @@ fn the_weights_that_a_run_delivers_stand_on_the_grids_that_it_learnt() {
     }
     assert_eq!(integer.network.head_bias_bits, BiasBits::Eight);
     assert_eq!(summary.params, float.params.len() - matrices.len(), "steps are no parameters");
+    let rows = fastgrnn::report::tensors(&AnyModel::load(&summary.model).unwrap());
+    let biases = rows.iter().find(|row| row.name == "head.b").unwrap();
+    assert_eq!(biases.bytes, integer.network.head_biases.len() as u64, "biases are bytes");
+    assert_eq!(rows.iter().map(|row| row.bytes).sum::<u64>(), integer.image().len() as u64);
     assert_eq!(summary.bytes.total, integer.image().len());
     let accuracy = |scores: &Option<fastgrnn::metrics::Scores>| scores.as_ref().unwrap().accuracy.unwrap();
     assert!(accuracy(&summary.test_float) > 0.9, "{:?}", summary.test_float);
