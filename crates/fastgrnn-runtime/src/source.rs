@@ -30,6 +30,7 @@ pub const FILES: &[(&str, &[u8])] = files![
     "src/float/mod.rs",
     "src/float/shape.rs",
     "src/int/arithmetic.rs",
+    "src/int/bias.rs",
     "src/int/bytes.rs",
     "src/int/cell.rs",
     "src/int/checksum.rs",
