@@ -26,13 +26,14 @@ pub fn image(source: &mut Source<'_>) -> Vec<u8> {
     let (inputs, outputs) = (size(source, 6), if meaning == 1 { 1 } else { size(source, 5) });
     words(&mut out, [inputs, outputs]);
     out.push(meaning as u8);
+    let frames = if extended { 1 + source.below(4) } else { 1 };
     if extended {
-        out.extend([0, 1, 1]);
+        out.extend([0, frames as u8, 1 + source.below(frames) as u8]);
     }
     out.extend([source.below(31) as u8, source.below(15) as u8]);
     words(&mut out, (0..inputs).map(|_| source.below(1 << 16)));
     words(&mut out, (0..inputs).map(|_| source.below(1 << 14)));
-    let (mut width, mut table) = (inputs, false);
+    let (mut width, mut table) = (frames * inputs, false);
     for _ in 0..layers {
         let (hidden, smooth) = layer(&mut out, source, width, extended);
         width = hidden;

@@ -46,6 +46,7 @@ pub const FILES: &[(&str, &[u8])] = files![
     "src/int/sample.rs",
     "src/int/state.rs",
     "src/int/watch.rs",
+    "src/int/window.rs",
     "tests/fixtures/front.rs",
     "tests/fixtures/tiny.image",
 ];

@@ -9,6 +9,7 @@ use super::input::{Counts, Input, Tokens};
 use super::layer::check_multiplier;
 use super::nonlinear::TABLE_LEN;
 use super::state::Lengths;
+use super::window::Window;
 use super::{Layer, Matrix, Place, State, Storage, Unwatched, Watch, WrongLength, at_most, checksum};
 
 /// The largest entry of the table: 1/2 with 16 fraction bits.
@@ -23,6 +24,7 @@ pub struct Model<'a, const LAYERS: usize = 1> {
     layers: [Layer<'a>; LAYERS],
     count: usize,
     input: Input<'a>,
+    window: Window,
     head: Matrix<'a>,
     head_multiplier: u16,
     head_biases: Biases<'a>,
@@ -74,13 +76,21 @@ impl<'a, const LAYERS: usize> Model<'a, LAYERS> {
         if version == EXTENDED_VERSION {
             bytes.extend();
         }
-        let input = if reads_tokens(&mut bytes, version)? {
+        let reads_tokens = match version {
+            EXTENDED_VERSION => flag(&mut bytes)?,
+            version => version == TOKEN_VERSION,
+        };
+        let window = match version {
+            EXTENDED_VERSION => Window::read(&mut bytes, inputs, reads_tokens)?,
+            _ => Window::FRAME,
+        };
+        let input = if reads_tokens {
             Input::Tokens(Tokens::read(&mut bytes, inputs)?)
         } else {
             Input::Counts(Counts::read(&mut bytes, inputs)?)
         };
         let mut layers = [Layer::EMPTY; LAYERS];
-        let mut width = inputs;
+        let mut width = inputs * window.frames;
         for layer in &mut layers[..count] {
             *layer = Layer::read(&mut bytes, width)?;
             width = layer.hidden();
@@ -122,6 +132,7 @@ impl<'a, const LAYERS: usize> Model<'a, LAYERS> {
                 layers,
                 count,
                 input,
+                window,
                 head,
                 head_multiplier,
                 head_biases,
@@ -135,9 +146,14 @@ impl<'a, const LAYERS: usize> Model<'a, LAYERS> {
         }
     }
 
-    /// Counts that a step reads: one for each feature, or the number of a token.
+    /// Counts of a frame: one for each feature, or the number of a token.
     pub fn inputs(&self) -> usize {
         self.input.counts()
+    }
+
+    /// How many frames a step reads, and how many it moves on.
+    pub fn window(&self) -> Window {
+        self.window
     }
 
     /// The vectors of the tokens, a row for each, of a network that reads texts.
@@ -213,13 +229,20 @@ impl<'a, const LAYERS: usize> Model<'a, LAYERS> {
 
     fn lengths(&self) -> Lengths {
         let states = self.layers().iter().map(Layer::state_len).sum();
-        Lengths { states, memory: self.memory_len(), scratch: self.scratch_len() }
+        let of_window = if self.window.is_frame() { 0 } else { self.read_len() };
+        let kept = states + of_window;
+        Lengths { states, kept, memory: self.memory_len(), scratch: self.scratch_len() }
+    }
+
+    /// Entries for what the first layer reads, and for its place in a window.
+    fn read_len(&self) -> usize {
+        self.window.frames * self.input.width() + self.window.phase_len()
     }
 
     /// Entries of 16 bits that a [`State`] needs.
     pub fn memory_len(&self) -> usize {
         let states: usize = self.layers().iter().map(Layer::state_len).sum();
-        states + self.input.width() + self.rank()
+        states + self.read_len() + self.rank()
     }
 
     /// Entries of 32 bits that a [`State`] needs.
@@ -257,6 +280,8 @@ impl<'a, const LAYERS: usize> Model<'a, LAYERS> {
             own.iter_mut().enumerate().for_each(|(i, h)| *h = layer.start(i));
             rest = after;
         }
+        let states = state.layers().len();
+        state.kept_mut()[states..].fill(0);
         Ok(())
     }
 
@@ -267,9 +292,15 @@ impl<'a, const LAYERS: usize> Model<'a, LAYERS> {
         state.layers().get(before..before + len).unwrap_or(&[])
     }
 
-    /// Takes one step: reads a count for each feature, or the number of a token (as the bits of a count),
-    /// and moves the state on.
-    pub fn step(&self, state: &mut State<'_>, counts: &[i16]) -> Result<(), WrongLength> {
+    /// Whether the next frame is the first one after a step or a reset. Always true in a model without a window.
+    pub fn begins_step(&self, state: &State<'_>) -> bool {
+        self.window.is_frame() || state.kept().last() == Some(&0)
+    }
+
+    /// Takes a frame: reads a count for each feature, or the number of a token (as the bits of a count), and moves
+    /// the state on. Says whether that was a step: a model with a stride takes one for every so many frames, and
+    /// states and scores stay what they are in between.
+    pub fn step(&self, state: &mut State<'_>, counts: &[i16]) -> Result<bool, WrongLength> {
         self.step_watched(state, counts, &mut Unwatched)
     }
 
@@ -279,13 +310,19 @@ impl<'a, const LAYERS: usize> Model<'a, LAYERS> {
         state: &mut State<'_>,
         counts: &[i16],
         watch: &mut impl Watch,
-    ) -> Result<(), WrongLength> {
+    ) -> Result<bool, WrongLength> {
         state.check(self.lengths())?;
         if counts.len() != self.inputs() {
             return Err(WrongLength { what: "the input", found: counts.len(), needed: self.inputs() });
         }
-        let mut parts = state.parts(self.input.width());
-        self.input.write(counts, parts.input, || watch.saturated(0, Place::Input));
+        let (window, width) = (self.window, self.input.width());
+        let mut parts = state.parts(window.frames * width, window.phase_len());
+        let (place, is_step) = window.place(parts.phase);
+        let frame = &mut parts.input[place * width..][..width];
+        self.input.write(counts, frame, || watch.saturated(0, Place::Input));
+        if !is_step {
+            return Ok(false);
+        }
         let mut input: &[i16] = parts.input;
         for (index, layer) in self.layers().iter().enumerate() {
             let (own, after) = parts.states.split_at_mut(layer.state_len());
@@ -294,7 +331,8 @@ impl<'a, const LAYERS: usize> Model<'a, LAYERS> {
             input = &own[..layer.hidden()];
             parts.states = after;
         }
-        Ok(())
+        window.move_on(parts.input, width);
+        Ok(true)
     }
 
     /// Writes the scores of the state.
@@ -326,20 +364,10 @@ impl<'a, const LAYERS: usize> Model<'a, LAYERS> {
     }
 }
 
-/// Whether the network reads tokens; in version 3 a field says so, and those of the window follow it.
-fn reads_tokens(bytes: &mut Bytes<'_>, version: u8) -> Result<bool, ImageError> {
-    if version != EXTENDED_VERSION {
-        return Ok(version == TOKEN_VERSION);
+/// Whether the network reads tokens, as version 3 says it.
+fn flag(bytes: &mut Bytes<'_>) -> Result<bool, ImageError> {
+    match bytes.u8()? {
+        flag @ (0 | 1) => Ok(flag == 1),
+        code => Err(ImageError::Code { what: "kind of input", code }),
     }
-    let tokens = match bytes.u8()? {
-        flag @ (0 | 1) => flag == 1,
-        code => return Err(ImageError::Code { what: "kind of input", code }),
-    };
-    for what in ["frames of a window", "stride of a window"] {
-        let value = u32::from(bytes.u8()?);
-        if value != 1 {
-            return Err(ImageError::Range { what, value, least: 1, most: 1 });
-        }
-    }
-    Ok(tokens)
 }

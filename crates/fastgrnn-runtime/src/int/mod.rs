@@ -37,6 +37,7 @@ mod nonlinear;
 mod sample;
 mod state;
 mod watch;
+mod window;
 
 pub use checksum::checksum;
 pub use decision::{Decision, Meaning, Posteriors};
@@ -49,6 +50,7 @@ pub use nonlinear::TABLE_LEN;
 pub use sample::{Draw, TokenSampler};
 pub use state::State;
 pub use watch::{Place, Unwatched, Watch};
+pub use window::Window;
 
 pub use crate::float::WrongLength;
 

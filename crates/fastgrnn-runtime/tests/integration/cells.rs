@@ -2,7 +2,7 @@
 //! second implementation of that page on random networks of every cell.
 
 use fastgrnn_testing::oracle::compare::agree;
-use fastgrnn_testing::oracle::random::{Case, Manner, case, extended};
+use fastgrnn_testing::oracle::random::{Case, Manner, case, extended, windowed};
 use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, TestRunner};
 
@@ -15,6 +15,8 @@ fn equals_the_oracle(code: u8) {
     for manner in [Manner::Wild, Manner::Tame] {
         agree_on_all(case(code, manner), manner);
         agree_on_all(extended(case(code, manner)), manner);
+        agree_on_all(windowed(case(code, manner)), manner);
+        agree_on_all(windowed(extended(case(code, manner))), manner);
     }
 }
 

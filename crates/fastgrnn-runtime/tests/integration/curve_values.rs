@@ -34,6 +34,8 @@ fn of_one_unit(update: Curve, f_a: u8, weight: i8) -> Network {
         factors: vec![1],
         s_x: 0,
         s_n: 0,
+        frames: 1,
+        stride: 1,
         layers: vec![layer],
         head,
         meaning: 1,

@@ -93,6 +93,8 @@ fn network(corner: &Corner, cell: Cell, update: Curve, f_a: u8) -> Network {
         factors: vec![16383; inputs],
         s_x: 0,
         s_n: 14,
+        frames: 1,
+        stride: 1,
         layers: vec![layer],
         head,
         meaning: 1,

@@ -4,7 +4,7 @@ use fastgrnn_runtime::int::Model;
 use fastgrnn_testing::oracle::compare::agree_on;
 use fastgrnn_testing::oracle::image::{Forms, crc16, reseal, seal, smallest, write};
 use fastgrnn_testing::oracle::network::{Cell, Curve, Matrix, Network, Product};
-use fastgrnn_testing::oracle::random::{CELLS, Case, Manner, case, extended, the_same};
+use fastgrnn_testing::oracle::random::{CELLS, Case, Manner, case, extended, the_same, windowed};
 use fastgrnn_testing::oracle::reader::read;
 use fastgrnn_testing::oracle::rules::acceptable;
 use proptest::collection::vec;
@@ -18,9 +18,13 @@ fn runner(cases: u32) -> TestRunner {
 }
 
 fn any_case() -> impl Strategy<Value = Case> {
-    (CELLS, select(vec![Manner::Wild, Manner::Tame])).prop_flat_map(
-        |(code, manner)| prop_oneof![2 => case(code, manner), 1 => extended(case(code, manner))],
-    )
+    (CELLS, select(vec![Manner::Wild, Manner::Tame])).prop_flat_map(|(code, manner)| {
+        prop_oneof![
+            2 => case(code, manner).boxed(),
+            1 => extended(case(code, manner)).boxed(),
+            1 => windowed(extended(case(code, manner))).boxed(),
+        ]
+    })
 }
 
 /// Both readers refuse the image, or accept it and compute the same. Whether they accepted.
@@ -162,7 +166,7 @@ fn numbers_beyond_their_ranges_are_refused_and_the_last_ones_within_accepted() {
     let value = prop_oneof![0..=40_u16, 16380..=16390_u16, 32765..=32771_u16, any::<u16>()];
     let (accepted, refused) = (Count::new(0), Count::new(0));
     runner(4000)
-        .run(&(any_case(), 0..23_usize, value), |(mut case, field, value)| {
+        .run(&(any_case(), 0..25_usize, value), |(mut case, field, value)| {
             set(&mut case.network, field, value);
             let image = write(&case.network, &case.forms);
             let acceptable = acceptable(&case.network);
@@ -202,6 +206,10 @@ fn set(network: &mut Network, field: usize, value: u16) {
         16 => layer.update = Curve::ALL[usize::from(byte) % 7],
         20 => layer.m_w.iter_mut().for_each(|m| *m = value),
         21 => layer.m_u.iter_mut().for_each(|m| *m = value),
+        // What the first layer reads must stay as wide, or nothing behind it can be read.
+        23 if network.frames > 1 => network.stride = byte,
+        24 if network.vectors.is_some() => (network.frames, network.stride) = (1, byte),
+        23 | 24 => {}
         22 => head.m.iter_mut().for_each(|m| *m = value),
         _ => set_cell(&mut layer.cell, field, value),
     }

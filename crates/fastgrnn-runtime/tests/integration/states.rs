@@ -4,7 +4,7 @@ use fastgrnn_runtime::int::{Decision, Draw, Model, TokenSampler};
 use fastgrnn_testing::oracle::compare::{buffers, scores};
 use fastgrnn_testing::oracle::image::write;
 use fastgrnn_testing::oracle::network::{blocks, state_vectors};
-use fastgrnn_testing::oracle::random::{CELLS, Case, Manner, case};
+use fastgrnn_testing::oracle::random::{CELLS, Case, Manner, case, windowed};
 use fastgrnn_testing::oracle::sample::DrawOracle;
 use fastgrnn_testing::oracle::score;
 use proptest::prelude::*;
@@ -13,8 +13,10 @@ use proptest::test_runner::{Config, TestRunner};
 
 /// Runs a test on random cases of every cell and manner.
 fn on_cases(cases: u32, test: impl Fn(Case)) {
-    let any =
-        (CELLS, select(vec![Manner::Wild, Manner::Tame])).prop_flat_map(|(code, manner)| case(code, manner));
+    let manners = select(vec![Manner::Wild, Manner::Tame]);
+    let any = (CELLS, manners).prop_flat_map(
+        |(code, manner)| prop_oneof![2 => case(code, manner).boxed(), 1 => windowed(case(code, manner)).boxed()],
+    );
     let mut runner = TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() });
     let outcome = runner.run(&any, |case| {
         test(case);
@@ -57,16 +59,16 @@ fn a_sequence_continued_from_a_saved_state_is_the_sequence() {
         let model = Model::<3>::read(&image).unwrap();
         let (mut memory, mut scratch) = buffers(&model);
         let mut whole = model.start(&mut memory, &mut scratch).unwrap();
-        let mut saved = whole.layers().to_vec();
+        let mut saved = whole.kept().to_vec();
         for counts in &case.inputs {
             model.step(&mut whole, counts).unwrap();
             // Each step in buffers of its own, knowing nothing but what was saved.
             let (mut memory, mut scratch) = buffers(&model);
             let mut part = model.start(&mut memory, &mut scratch).unwrap();
-            part.layers_mut().copy_from_slice(&saved);
+            part.kept_mut().copy_from_slice(&saved);
             model.step(&mut part, counts).unwrap();
-            saved = part.layers().to_vec();
-            assert_eq!(saved, whole.layers());
+            saved = part.kept().to_vec();
+            assert_eq!(saved, whole.kept());
             assert_eq!(scores(&model, &part), scores(&model, &whole));
         }
     });
@@ -85,7 +87,9 @@ fn buffers_are_those_of_the_page_and_shorter_ones_are_refused() {
             (blocks(layer.cell.code()) + apart) * layer.hidden
         });
         let inputs = case.network.counts();
-        let ram = 2 * (states + case.network.width() + rank) + 4 * (sums.max().unwrap() + rank);
+        let frames = usize::from(case.network.frames);
+        let window = frames * case.network.width() + usize::from(frames > 1);
+        let ram = 2 * (states + window + rank) + 4 * (sums.max().unwrap() + rank);
         assert_eq!(2 * model.memory_len() + 4 * model.scratch_len(), ram);
 
         let (mut memory, mut scratch) = buffers(&model);

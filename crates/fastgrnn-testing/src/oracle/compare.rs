@@ -54,8 +54,9 @@ pub fn agree_on(image: &[u8], case: &Case) -> Cuts {
     let mut oracle = NetworkOracle::new(network);
     let mut counter = Counter::default();
     for (t, counts) in case.inputs.iter().enumerate() {
-        oracle.step(counts);
-        model.step_watched(&mut state, counts, &mut counter).expect("a step has D counts");
+        let is_step = oracle.step(counts);
+        let found = model.step_watched(&mut state, counts, &mut counter).expect("a frame has D counts");
+        assert_eq!(found, is_step, "whether frame {t} was a step");
         for layer in 0..network.layers.len() {
             let found: Vec<i64> = model.layer_state(&state, layer).iter().map(|h| i64::from(*h)).collect();
             assert_eq!(found, oracle.state(layer), "state of layer {layer} after step {t}");

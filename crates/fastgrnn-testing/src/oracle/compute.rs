@@ -29,13 +29,15 @@ struct Memory {
 pub struct NetworkOracle<'a> {
     network: &'a Network,
     layers: Vec<Memory>,
+    /// x of every frame so far.
+    frames: Vec<Vec<i64>>,
     pub cuts: Cuts,
 }
 
 impl<'a> NetworkOracle<'a> {
     pub fn new(network: &'a Network) -> Self {
         let layers = network.layers.iter().map(start).collect();
-        NetworkOracle { network, layers, cuts: Cuts::new() }
+        NetworkOracle { network, layers, frames: Vec::new(), cuts: Cuts::new() }
     }
 
     /// h of a layer, then an LSTM's c.
@@ -50,7 +52,8 @@ impl<'a> NetworkOracle<'a> {
         old.zip(values).for_each(|(old, value)| *old = i64::from(*value));
     }
 
-    pub fn step(&mut self, counts: &[i16]) {
+    /// Takes a frame; whether the network took a step.
+    pub fn step(&mut self, counts: &[i16]) -> bool {
         let network = self.network;
         let mut count = |layer: usize, cut: Cut| *self.cuts.entry((layer, cut)).or_default() += 1;
         let token = |vectors: &Vectors| -> Vec<i64> {
@@ -71,11 +74,20 @@ impl<'a> NetworkOracle<'a> {
         if let Some(vectors) = &network.vectors {
             x = token(vectors);
         }
+        self.frames.push(x);
+        let (last, kappa) = (self.frames.len(), usize::from(network.frames));
+        if last % usize::from(network.stride) != 0 {
+            return false;
+        }
+        let zeros = vec![0; network.width()];
+        let frame = |back: usize| last.checked_sub(back).map_or(&zeros, |at| &self.frames[at]);
+        x = (1..=kappa).rev().flat_map(|back| frame(back).clone()).collect();
         for (index, (layer, memory)) in network.layers.iter().zip(&mut self.layers).enumerate() {
             let mut count = |cut: Cut| count(index, cut);
             *memory = Step::new(layer, &network.table, memory, &x, &mut count).run(&mut count);
             x.clone_from(&memory.h);
         }
+        true
     }
 
     pub fn scores(&self) -> Vec<i64> {

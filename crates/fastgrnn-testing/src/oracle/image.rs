@@ -28,7 +28,7 @@ pub fn write(network: &Network, forms: &Forms) -> Vec<u8> {
     writer.unsigned(&[network.width() as u16, network.head.a.rows as u16]);
     writer.bytes.push(network.meaning);
     if extended {
-        writer.bytes.extend([u8::from(network.vectors.is_some()), 1, 1]);
+        writer.bytes.extend([u8::from(network.vectors.is_some()), network.frames, network.stride]);
     }
     writer.bytes.push(network.s_x);
     match &network.vectors {

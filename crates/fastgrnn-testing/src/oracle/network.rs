@@ -218,6 +218,10 @@ pub struct Network {
     pub factors: Vec<u16>,
     pub s_x: u8,
     pub s_n: u8,
+    /// κ.
+    pub frames: u8,
+    /// σ.
+    pub stride: u8,
     pub layers: Vec<Layer>,
     pub head: Head,
     /// What outputs mean, by the code of section 7.
@@ -227,7 +231,7 @@ pub struct Network {
 }
 
 impl Network {
-    /// Counts that a step reads.
+    /// Counts of a frame.
     pub fn counts(&self) -> usize {
         if self.vectors.is_some() { 1 } else { self.offsets.len() }
     }
@@ -240,7 +244,8 @@ impl Network {
     /// Whether only version 3 can hold it.
     pub fn needs_version_3(&self) -> bool {
         let layer = |layer: &Layer| layer.m_w.is_some() || layer.m_u.is_some() || layer.byte_biases;
-        self.layers.iter().any(layer) || self.head.m.is_some() || self.head.byte_biases
+        let window = (self.frames, self.stride) != (1, 1);
+        self.layers.iter().any(layer) || self.head.m.is_some() || self.head.byte_biases || window
     }
 
     pub fn reads_the_table(&self) -> bool {

@@ -71,6 +71,23 @@ pub fn extended(cases: impl Strategy<Value = Case>) -> impl Strategy<Value = Cas
     })
 }
 
+/// Cases whose network reads several frames in a step. What was one frame becomes as many as divide it.
+pub fn windowed(cases: impl Strategy<Value = Case>) -> impl Strategy<Value = Case> {
+    (cases, 2..=12_usize, any::<prop::sample::Index>()).prop_map(|(mut case, most, stride)| {
+        let network = &mut case.network;
+        let numbers = network.offsets.len();
+        let frames = (1..=most).rev().find(|frames| numbers > 0 && numbers % frames == 0).unwrap_or(1);
+        let features = numbers / frames;
+        (network.frames, network.stride) = (frames as u8, 1 + stride.index(frames) as u8);
+        network.offsets.truncate(features);
+        network.factors.truncate(features);
+        if features > 0 {
+            case.inputs.iter_mut().for_each(|counts| counts.truncate(features));
+        }
+        case
+    })
+}
+
 /// The network with entries of 4 bits where there is a multiplier (of the head, then of W and U of each
 /// layer) and biases of 8 bits where it is true (in the head, then in each layer).
 fn with_4_bits(mut network: Network, multipliers: &[Option<u16>], byte_biases: &[bool]) -> Network {
@@ -156,6 +173,8 @@ pub fn network(codes: Vec<u8>, sizes: Vec<usize>, manner: Manner) -> impl Strate
             factors,
             s_x,
             s_n,
+            frames: 1,
+            stride: 1,
             layers,
             head,
             meaning,

@@ -23,12 +23,10 @@ pub fn read(image: &[u8], most_layers: usize) -> Option<Network> {
     let (inputs, outputs) = (reader.size()?, reader.size()?);
     let meaning = reader.byte()?;
     reader.extended = version == 3;
-    let mut tokens = version == 2;
+    let (mut tokens, mut frames, mut stride) = (version == 2, 1, 1);
     if reader.extended {
         tokens = flag(reader.byte()?)?;
-        if reader.bytes(2)? != [1, 1] {
-            return None;
-        }
+        (frames, stride) = (reader.byte()?, reader.byte()?);
     }
     let s_x = reader.byte()?;
     let (mut s_n, mut offsets, mut factors, mut vectors) = (0, Vec::new(), Vec::new(), None);
@@ -42,7 +40,7 @@ pub fn read(image: &[u8], most_layers: usize) -> Option<Network> {
         vectors = Some(Vectors { table: Matrix { rows, columns: inputs, entries }, tied });
     }
     let mut read = Vec::new();
-    let mut width = inputs;
+    let mut width = inputs * usize::from(frames);
     for _ in 0..layers {
         read.push(reader.layer(width)?);
         width = read.last()?.hidden;
@@ -62,8 +60,9 @@ pub fn read(image: &[u8], most_layers: usize) -> Option<Network> {
     let (s_o, f_s) = (reader.byte()?, reader.byte()? as i8);
     let biases = reader.biases(outputs, byte_biases)?;
     let head = Head { a, m, byte_biases, s_o, f_s, biases };
+    let table = vec![0; 65];
     let mut network =
-        Network { vectors, offsets, factors, s_x, s_n, layers: read, head, meaning, table: vec![0; 65] };
+        Network { vectors, offsets, factors, s_x, s_n, frames, stride, layers: read, head, meaning, table };
     if network.reads_the_table() {
         network.table = reader.unsigned(65)?;
     }

@@ -12,6 +12,9 @@ pub fn acceptable(network: &Network) -> bool {
         && outputs > 0
         && network.meaning <= 3
         && (network.meaning != 1 || outputs == 1)
+        && (1..=network.frames).contains(&network.stride)
+        && (network.vectors.is_none() || network.frames == 1)
+        && usize::from(network.frames) * network.width() <= 65535
         && network.s_x <= 30
         && network.s_n <= 14
         && network.factors.iter().all(|factor| u16::from(network.s_x) + 4 * (factor / 16384) <= 30)
