@@ -79,7 +79,9 @@ fn integer_states(integer: &IntegerModel, x: &Sequences, i: usize) -> Vec<f32> {
     let sized = "the buffers have the lengths that the model needs";
     let mut state = view.start(&mut memory, &mut scratch).expect(sized);
     for row in counts.chunks_exact(view.inputs()).take(FOLLOWED) {
-        view.step(&mut state, row).expect(sized);
+        if !view.step(&mut state, row).expect(sized) {
+            continue;
+        }
         for (k, layer) in integer.network.layers.iter().enumerate() {
             let (h, c) = view.layer_state(&state, k).split_at(layer.cell.hidden);
             for (words, bits) in [(h, layer.shifts.state), (c, layer.shifts.memory)] {

@@ -57,7 +57,7 @@ pub struct Estimate {
     pub flash_left: Option<usize>,
     /// Bytes of RAM that the board's own code leaves to a network; `None` where RAM is no limit.
     pub ram_left: Option<usize>,
-    /// Cycles of a step.
+    /// Cycles of a frame, and so of a step; with a stride, the mean over its frames.
     pub cycles_per_step: u64,
     /// Cycles of the scores and the decision at the end.
     pub cycles_to_classify: u64,
@@ -96,9 +96,9 @@ impl Footprint {
         let (tables, buffers) = match form {
             CodeForm::Loops => {
                 let rows = if self.four_bits > 0 { FOUR_ROWS + 4 * self.sums } else { 0 };
-                (self.matrix_bytes, 2 * (self.inputs + self.between + self.next) + 4 * 5 + rows)
+                (self.matrix_bytes, 2 * (self.step_inputs + self.between + self.next) + 4 * 5 + rows)
             }
-            CodeForm::Straight => (0, 4 * (self.inputs + self.between + self.sums) + 2 * self.next),
+            CodeForm::Straight => (0, 4 * (self.step_inputs + self.between + self.sums) + 2 * self.next),
         };
         let [listed, dense, four_bits] = match form {
             CodeForm::Loops => [self.listed, self.dense, self.four_bits],
@@ -120,8 +120,11 @@ impl Footprint {
             (cycles.row, self.gains),
             (cycles.curve, self.curves),
             (cycles.smooth_curve, self.smooth_curves),
-            (cycles.input, self.inputs),
         ];
+        // A frame is read in any case; a step belongs to the frames of its stride in equal parts.
+        let share = 1.0 / self.stride.max(1) as f64;
+        let step =
+            step.map(|(cycles, n)| (cycles * share, n)).into_iter().chain([(cycles.input, self.inputs)]);
         let decision = [(cycles.head_weight, self.head), (cycles.output, self.outputs)];
         Estimate {
             board,
@@ -136,6 +139,7 @@ impl Footprint {
                 + detector_code,
             // The decision and alignment take a few more.
             static_bytes: self.state_bytes
+                + self.window_bytes
                 + 2 * self.inputs
                 + 4 * self.outputs
                 + 8
@@ -143,15 +147,15 @@ impl Footprint {
             stack_bytes: buffers + bytes.stack + front_end.map_or(0, |costs| costs.stack) + detector_stack,
             flash_left: info.flash.map(|flash| flash.saturating_sub(info.overhead.flash)),
             ram_left: info.ram.map(|ram| ram.saturating_sub(info.overhead.ram)),
-            cycles_per_step: total(&step),
-            cycles_to_classify: total(&decision),
+            cycles_per_step: total(step),
+            cycles_to_classify: total(decision),
         }
     }
 }
 
 /// The sum of cycles times counts.
-fn total(parts: &[(f64, usize)]) -> u64 {
-    parts.iter().map(|&(cycles, n)| cycles * n as f64).sum::<f64>().ceil() as u64
+fn total(parts: impl IntoIterator<Item = (f64, usize)>) -> u64 {
+    parts.into_iter().map(|(cycles, n)| cycles * n as f64).sum::<f64>().ceil() as u64
 }
 
 impl Estimate {
@@ -176,7 +180,7 @@ impl Estimate {
         self.ms(self.cycles_per_step)
     }
 
-    /// Cycles of a whole sequence of `steps` steps and the decision at its end.
+    /// Cycles of a whole sequence of `steps` frames and the decision at its end.
     pub fn cycles_per_inference(&self, steps: usize) -> u64 {
         self.cycles_per_step.saturating_mul(steps as u64).saturating_add(self.cycles_to_classify)
     }

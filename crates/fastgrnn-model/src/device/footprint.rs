@@ -20,8 +20,14 @@ pub struct Footprint {
     pub state_bytes: usize,
     /// Layers.
     pub layers: usize,
-    /// Numbers that the first layer reads in a step.
+    /// Numbers of a frame.
     pub inputs: usize,
+    /// Numbers that the first layer reads in a step: those of all frames of the window.
+    pub step_inputs: usize,
+    /// Frames from one step to the next.
+    pub stride: usize,
+    /// Bytes of the frames that a window keeps, and of its place among them; 0 without a window.
+    pub window_bytes: usize,
     /// Scores.
     pub outputs: usize,
     /// Entries of those tables of W and U that list nonzero weights.
@@ -71,6 +77,9 @@ impl Footprint {
         let mut footprint = Self {
             layers: network.layers.len(),
             inputs: network.input(),
+            step_inputs: network.step_input(),
+            stride: network.window.stride,
+            window_bytes: if network.window.is_frame() { 0 } else { 2 * network.step_input() + 2 },
             outputs: network.outputs,
             other_bytes: biases.bytes() * network.outputs,
             ..Self::default()

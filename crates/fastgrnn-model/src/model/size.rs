@@ -103,7 +103,7 @@ impl Model {
             scratch = scratch.max(layer.scratch_len());
             rest = after;
         }
-        4 * (states + scratch + self.network.input() + self.network.outputs)
+        4 * (states + scratch + self.network.step_input() + self.network.outputs)
     }
 
     /// Weights that are not 0, the head's included.

@@ -61,7 +61,7 @@ pub fn image_bytes_with(network: &Network, bias_bits: BiasBits, nonzero: impl Fn
     let of_layer = |cell| LAYER_HEADER + bias_bits.bytes() * biases(cell) + 2 * scalars(cell) + gains(cell);
     let layers: usize = network.layers.iter().map(of_layer).sum();
     let four_bits = layout.stepped().next().is_some();
-    let extended = match four_bits || bias_bits == BiasBits::Eight {
+    let extended = match four_bits || bias_bits == BiasBits::Eight || !network.window.is_frame() {
         true => EXTENDED_HEADER + EXTENDED_LAYER * network.layers.len() + EXTENDED_HEAD,
         false => 0,
     };
@@ -115,6 +115,7 @@ mod tests {
     use crate::quantize::{Options, quantize};
     use fastgrnn_core::cells::MatrixForm::{Absent, Diagonal, Full, LowRank};
     use fastgrnn_core::cells::{CellKind, Nonlinearity};
+    use fastgrnn_core::window::Window;
     use fastgrnn_data::data::Sequences;
 
     /// Weights of which a share is 0 and the others are far from rounding to it.
@@ -188,6 +189,21 @@ mod tests {
                 assert_eq!(sizes.header, 15 + 10 + 4 + if plain { 0 } else { EXTENDED_HEADER });
             }
         }
+    }
+
+    #[test]
+    fn the_image_of_a_network_with_a_window_has_the_length_that_was_foretold() {
+        let mut x = Sequences::new(2);
+        x.push(&[0.5; 12]);
+        let projection = Cell::new(CellKind::Rnn, 6, 3).with_forms(Full, Absent);
+        let window = Window { frames: 3, stride: 2 };
+        let layers = vec![projection, Cell::new(CellKind::FastGrnn, 3, 5)];
+        let network = Network { window, ..Network::new(layers, 2) };
+        let params = vec![0.25; network.layout().len()];
+        let labels = vec!["a".to_string(), "b".to_string()];
+        let model = Model::new(network, params, Task::Classes { labels });
+        let integer = quantize(&model, &x, &[0], &Options::default()).unwrap();
+        assert_eq!(integer.image().len(), image_bytes(&model.network, View::len));
     }
 
     #[test]

@@ -12,7 +12,6 @@ use fastgrnn_core::cells::{
     Cell, CellMatrix, MatrixForm, Nonlinearity, NonlinearityF64, Role, Scalar, ScalarName,
 };
 use fastgrnn_core::net::{EMBEDDING, InitialState, Layout, Network, View};
-use fastgrnn_core::window::Window;
 use fastgrnn_data::data::{Normalize, Sequences};
 use fastgrnn_runtime::int::Shifts;
 use std::borrow::Cow;
@@ -58,6 +57,10 @@ pub(super) fn build(
     options: &Options,
 ) -> Result<IntegerNetwork, QuantizeError> {
     check(model, x)?;
+    let stride = model.network.window.stride;
+    if !indices.is_empty() && indices.iter().all(|&i| x.steps(i as usize) < stride) {
+        return Err(QuantizeError::Short { stride });
+    }
     let ranges = calibrate(&with_stored_gains(model), x, indices)?;
     let layout = model.network.layout();
     // How far the last state reaches is known before the layers are built.
@@ -104,7 +107,18 @@ pub(super) fn build(
         }
     }
     let embedding = embedding.map(|(embedding, _)| embedding);
-    Ok(IntegerNetwork { embedding, input, layers, head, head_biases, head_bias_bits, head_shift, meaning })
+    let window = model.network.window;
+    Ok(IntegerNetwork {
+        embedding,
+        input,
+        window,
+        layers,
+        head,
+        head_biases,
+        head_bias_bits,
+        head_shift,
+        meaning,
+    })
 }
 
 /// The model with the gains that a device can store: those beyond the reach of a byte are cut off.
@@ -139,10 +153,6 @@ fn check(model: &Model, x: &Sequences) -> Result<(), QuantizeError> {
 pub fn check_form(net: &Network, normalize: Normalize, initial: &InitialState) -> Result<(), QuantizeError> {
     if let Some(cell) = net.layers.iter().find(|cell| !cell.kind.declaration().has_integers()) {
         return Err(QuantizeError::Cell { cell: cell.kind });
-    }
-    if !net.window.is_frame() {
-        let Window { frames, stride } = net.window;
-        return Err(QuantizeError::Window { frames, stride });
     }
     if net.readout.is_pooled() {
         return Err(QuantizeError::Pooled);

@@ -3,6 +3,7 @@
 use super::QuantizeError;
 use crate::model::Model;
 use fastgrnn_core::cells::{Cell, MatrixForm};
+use fastgrnn_core::window::Window;
 use fastgrnn_data::data::Sequences;
 use fastgrnn_runtime::float;
 
@@ -159,6 +160,7 @@ struct Run<'a> {
     parts: Vec<Inner<'a>>,
     state: Vec<f32>,
     scratch: Vec<f32>,
+    window: Window,
     /// Whether sequences are joined.
     joined: bool,
 }
@@ -195,7 +197,7 @@ impl<'a> Run<'a> {
         }
         let state = vec![0.0; layers.iter().map(float::FloatLayer::state_len).sum()];
         let scratch = vec![0.0; layers.iter().map(float::FloatLayer::scratch_len).max().unwrap_or(0)];
-        Self { layers, parts, state, scratch, joined: false }
+        Self { layers, parts, state, scratch, window: model.network.window, joined: false }
     }
 
     fn reset(&mut self, model: &Model, ranges: &mut [LayerRanges]) {
@@ -210,10 +212,13 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// Takes the steps of a sequence of frames. A window shows the frames of one sequence only.
     fn sequence(&mut self, x: &[f32], ranges: &mut [LayerRanges]) -> Result<(), QuantizeError> {
         let Some(first) = self.parts.first() else { return Ok(()) };
-        for row in x.chunks_exact(first.cell.input) {
-            let mut input = row.to_vec();
+        let width = first.cell.input / self.window.frames;
+        for t in 0..self.window.steps(x.len() / width) {
+            let mut input = vec![0.0; first.cell.input];
+            self.window.read(x, width, t, &mut input);
             let mut rest = &mut self.state[..];
             for ((layer, inner), ranges) in self.layers.iter().zip(&self.parts).zip(ranges.iter_mut()) {
                 let (own, after) = rest.split_at_mut(layer.state_len());

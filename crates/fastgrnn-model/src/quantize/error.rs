@@ -24,16 +24,6 @@ pub enum QuantizeError {
         "a network whose head reads the mean or the largest of all states has no integer form; use `readout = last`"
     )]
     Pooled,
-    /// A window over the last frames.
-    #[error(
-        "an input layer of {frames} frames at a stride of {stride} has no integer form yet; leave `input-layer` out"
-    )]
-    Window {
-        /// Frames that a step reads.
-        frames: usize,
-        /// Frames from one step to the next.
-        stride: usize,
-    },
     /// Numbers for a network that reads texts, or texts for another.
     #[error("the calibration data holds {found}, the model reads {expected}")]
     Kind {
@@ -60,6 +50,14 @@ pub enum QuantizeError {
     /// Nothing to calibrate with.
     #[error("there are no sequences to calibrate with; give training data")]
     NoData,
+    /// Sequences that are too short for a single step.
+    #[error(
+        "all sequences to calibrate with are shorter than the {stride} frames of a step of the model; give longer ones"
+    )]
+    Short {
+        /// Frames from one step of the model to the next.
+        stride: usize,
+    },
     /// Calibration data of another width.
     #[error("the calibration data has {found} features a step, the model reads {expected}")]
     Dim {

@@ -242,6 +242,7 @@ impl IntegerModel {
         let network = IntegerNetwork {
             embedding,
             input,
+            window: about.window,
             layers,
             head,
             head_biases,

@@ -2,6 +2,7 @@
 
 use super::{BiasBits, IntegerLayer, IntegerMatrix, IntegerNetwork};
 use fastgrnn_core::cells::{MatrixForm, Nonlinearity, NonlinearityF64, WeightBits};
+use fastgrnn_core::window::Window;
 use fastgrnn_runtime::int::{
     EXTENDED_VERSION, NO_GATE, Storage, TABLE_LEN, TOKEN_VERSION, VERSION, checksum,
 };
@@ -22,8 +23,8 @@ impl IntegerNetwork {
         out.extend((self.head_biases.len() as u16).to_le_bytes());
         out.push(self.meaning.code());
         if extended {
-            // A window of one frame.
-            out.extend([u8::from(self.embedding.is_some()), 1, 1]);
+            let Window { frames, stride } = self.window;
+            out.extend([u8::from(self.embedding.is_some()), frames as u8, stride as u8]);
         }
         out.push(self.input.shift as u8);
         match &self.embedding {
@@ -64,6 +65,7 @@ impl IntegerNetwork {
     pub fn is_extended(&self) -> bool {
         let has_byte_biases = self.layers.iter().map(|l| l.bias_bits).chain([self.head_bias_bits]);
         self.matrices().any(|m| m.bits() == WeightBits::Four)
+            || !self.window.is_frame()
             || has_byte_biases.into_iter().any(|bits| bits == BiasBits::Eight)
     }
 

@@ -4,6 +4,7 @@ use super::{EntryGrid, Grid, ProductScale};
 use crate::model::Task;
 use fastgrnn_core::cells::{Cell, Nonlinearity, NonlinearityF64, Role, ScalarName, WeightBits};
 use fastgrnn_core::net::{Loss, Network};
+use fastgrnn_core::window::Window;
 use fastgrnn_runtime::int::{Meaning, Shifts};
 use serde::{Deserialize, Serialize};
 
@@ -245,6 +246,8 @@ pub struct IntegerNetwork {
     pub embedding: Option<IntegerEmbedding>,
     /// The input's scale. That of a network that reads texts is [`InputScale::of_tokens`].
     pub input: InputScale,
+    /// How many frames a step reads, and how many it moves on.
+    pub window: Window,
     /// The layers, the one that reads the input first.
     pub layers: Vec<IntegerLayer>,
     /// The head's matrix.

@@ -4,8 +4,9 @@
 use fastgrnn_core::cells::{Alphas, Cell, CellKind, MatrixForm, Nonlinearity, WeightBits};
 use fastgrnn_core::net::{Network, Readout};
 use fastgrnn_core::rng::Rng;
+use fastgrnn_core::window::Window;
 use fastgrnn_data::data::Sequences;
-use fastgrnn_model::model::{Model, Task};
+use fastgrnn_model::model::{Model, Scorer, Task};
 use fastgrnn_model::quantize::{
     BiasBits, EntryGrid, Grid, InputScale, IntegerEngine, IntegerFactors, IntegerLayer, IntegerMatrix,
     IntegerModel, IntegerNetwork, IntegerScores, Options, Saturations, StepGrid, quantize,
@@ -23,9 +24,9 @@ fn folded(model: &IntegerModel, x: &Sequences, indices: &[u32]) -> IntegerScores
         let mut state = view.start(&mut memory, &mut scratch).unwrap();
         let mut counts = Vec::new();
         model.counts(x.get(i as usize), &mut counts);
-        for step in counts.chunks(view.inputs()) {
-            view.step_watched(&mut state, step, &mut saturations).unwrap();
-            saturations.steps += 1;
+        for frame in counts.chunks(view.inputs()) {
+            let is_step = view.step_watched(&mut state, frame, &mut saturations).unwrap();
+            saturations.steps += u64::from(is_step);
         }
         view.scores(&state, scores).unwrap();
     }
@@ -114,6 +115,46 @@ fn quantised_networks_of_every_cell_and_matrix_form_give_the_runtimes_bits() {
     }
 }
 
+/// A layer that reads frames through a window, below cells of another kind.
+fn windowed(kind: CellKind, features: usize, window: Window, rank_w: Option<usize>) -> Network {
+    let projection = Cell::new(CellKind::Rnn, window.frames * features, 5)
+        .with_forms(MatrixForm::of_rank(rank_w), MatrixForm::Absent)
+        .with_nonlinearities(Nonlinearity::Sigmoid, Nonlinearity::Relu);
+    let layers = vec![projection, Cell::new(kind, 5, 6)];
+    let net = Network { window, ..Network::new(layers, 3) };
+    net.check().unwrap();
+    net
+}
+
+#[test]
+fn networks_that_read_several_frames_in_a_step_give_the_runtimes_bits() {
+    let windows = [(3, 2), (2, 2), (4, 1), (5, 3), (1, 1)];
+    for (i, kind) in integer_kinds().enumerate() {
+        for (frames, stride) in windows {
+            for features in [1, 2, 3] {
+                let window = Window { frames, stride };
+                let net = windowed(kind, features, window, (i % 2 == 0 && features > 1).then_some(2));
+                let mut rng = Rng::keyed(7, &[kind as u64, frames as u64, features as u64]);
+                let of_model = model(&net, params(&net, &mut rng));
+                let x = sequences(features, &lengths(&mut rng), 1.0, &mut rng);
+                let long: Vec<u32> = (0..x.len() as u32).filter(|&i| x.steps(i as usize) >= stride).collect();
+                let integer = quantize(&of_model, &x, &long, &Options::default()).unwrap();
+                check(&integer, &x, &all(&x), &[1, 2]);
+                let mut scorer = Scorer::new(&net, 1).unwrap();
+                let (expected, _) = scorer.score(&of_model, &of_model.params, &x, None, &long).unwrap();
+                let unit = f64::from(integer.network.score_bits()).exp2();
+                let found = integer.scores(&x, &long, 1).scores;
+                for (found, expected) in found.iter().zip(&expected) {
+                    let error = (f64::from(*found) / unit - f64::from(*expected)).abs();
+                    assert!(error < 0.25, "{error} of {expected} in {net:?}");
+                }
+                let extreme = extreme(&net, 0.7, &mut rng);
+                check(&extreme, &x, &all(&x), &[1]);
+            }
+        }
+    }
+}
+
 /// A network of integers at their extremes, drawn until a reader accepts it.
 fn extreme(net: &Network, kept: f64, rng: &mut Rng) -> IntegerModel {
     let model = model(net, vec![0.0; net.layout().len()]);
@@ -197,6 +238,7 @@ fn draw(net: &Network, kept: f64, rng: &mut Rng) -> IntegerNetwork {
     IntegerNetwork {
         embedding: None,
         input,
+        window: net.window,
         layers,
         head: matrix(net.outputs, net.hidden(), kept, grid(rng), rng),
         head_biases: biases(net.outputs, head_bias_bits, rng),

@@ -68,7 +68,9 @@ fn check(integer: &IntegerModel, x: &Sequences) -> u64 {
         let mut counts = Vec::new();
         integer.counts(x.get(i), &mut counts);
         let mut oracle = NetworkOracle::new(&network);
-        counts.chunks(x.dim()).for_each(|counts| oracle.step(counts));
+        for counts in counts.chunks(x.dim()) {
+            oracle.step(counts);
+        }
         expected.extend(oracle.scores());
         oracle.cuts.into_iter().for_each(|(place, times)| *cuts.entry(place).or_default() += times);
     }

@@ -174,15 +174,21 @@ fn check_front(spec: &Spec, model: &IntegerModel) -> Result<(), StreamError> {
 }
 
 impl Pipeline<'_> {
-    /// One step of network and detector; `counts` has the network's width.
+    /// A frame for network and detector; `counts` has the network's width.
     fn frame(&mut self, counts: &[i16]) -> Option<Heard> {
-        if self.detector.view().hear(&mut self.state, counts) {
+        const SIZED: &str = "buffers and frames have the network's sizes";
+        let state = self.view.resume(&mut self.memory, &mut self.scratch).expect(SIZED);
+        // Resets come between the frames of two steps, so that steps keep their distance.
+        if self.view.begins_step(&state) && self.detector.view().hear(&mut self.state, counts) {
             self.resets += 1;
             self.forget();
         }
-        const SIZED: &str = "buffers and frames have the network's sizes";
         let mut state = self.view.resume(&mut self.memory, &mut self.scratch).expect(SIZED);
-        self.view.step_watched(&mut state, counts, &mut self.saturations).expect(SIZED);
+        let is_step = self.view.step_watched(&mut state, counts, &mut self.saturations).expect(SIZED);
+        if !is_step {
+            self.frames += 1;
+            return None;
+        }
         self.view.scores(&state, &mut self.scores).expect(SIZED);
         self.saturations.steps += 1;
         let frame = self.frames;

@@ -1,10 +1,11 @@
 //! Streams made of clips and noise: what is played, what is heard, what is counted.
 
-use fastgrnn::cells::{Cell, CellKind};
+use fastgrnn::cells::{Cell, CellKind, MatrixForm, Nonlinearity, Start};
 use fastgrnn::data::spectral::level;
 use fastgrnn::data::{Examples, Labels, Normalize, Normalizer, Sequences};
 use fastgrnn::features::{COUNT, Spec, extract};
-use fastgrnn::model::Task;
+use fastgrnn::model::{Model, Task};
+use fastgrnn::net::Network;
 use fastgrnn::quantize::{Detector, IntegerModel, Options, Reset, quantize};
 use fastgrnn::random::RandomModel;
 use fastgrnn::rng::Rng;
@@ -13,6 +14,7 @@ use fastgrnn::stream::eval::{
     evaluate, listen,
 };
 use fastgrnn::stream::{Heard, Listener};
+use fastgrnn::window::Window;
 
 const DIM: usize = 32;
 
@@ -48,26 +50,55 @@ fn model(examples: &Examples) -> IntegerModel {
     quantize(&model, &examples.x, &all, &Options::default()).unwrap()
 }
 
+/// The same with an input layer of this window below the cell.
+fn windowed(examples: &Examples, window: Window) -> IntegerModel {
+    let projection = Cell::new(CellKind::Rnn, DIM * window.frames, 8)
+        .with_forms(MatrixForm::Full, MatrixForm::Absent)
+        .with_nonlinearities(Nonlinearity::Sigmoid, Nonlinearity::Relu);
+    let layers = vec![projection, Cell::new(CellKind::FastGrnn, 8, 16)];
+    let network = Network { window, ..Network::new(layers, 2) };
+    let mut params = network.start(Start::Slow, 10, 4);
+    let head = network.layout().view("head.w").unwrap().range();
+    params[head].iter_mut().for_each(|w| *w *= 20.0);
+    let plain = model(examples).model;
+    let model = Model { network, params, ..plain };
+    let all: Vec<u32> = (0..examples.len() as u32).collect();
+    quantize(&model, &examples.x, &all, &Options::default()).unwrap()
+}
+
 #[test]
 fn a_trace_tells_for_every_setting_what_the_listener_tells() {
     let examples = examples(12, 1);
-    let model = model(&examples);
+    compare_with_the_listener(&examples, &model(&examples));
+}
+
+#[test]
+fn the_detector_works_on_the_steps_of_a_network_with_a_stride() {
+    let examples = examples(12, 1);
+    for (frames, stride) in [(3, 2), (3, 3), (2, 1)] {
+        compare_with_the_listener(&examples, &windowed(&examples, Window { frames, stride }));
+    }
+}
+
+fn compare_with_the_listener(examples: &Examples, model: &IntegerModel) {
+    let stride = model.network.window.stride;
     let noise = noise();
-    let words = Words::new(&model, &examples, Some(&noise));
+    let words = Words::new(model, examples, Some(&noise));
     let items = (0..12).map(|clip| ScheduledClip { clip, start: 60 + 150 * clip, frames: 99 }).collect();
     let segments = vec![NoiseSegment { start: 0, end: 2_000, recording: 0, offset: 7, snr: 10.0 }];
     let schedule = Schedule { frames: 2_000, items, segments };
     for reset in [Reset::Never, Reset::Every(130), Reset::Quiet { frames: 3, level: 1_000 }] {
         let own = model.detector_or_default().unwrap();
         let own = Detector { reset, warm_up: 9, refractory: 30, ..own };
-        let trace = Trace::of(&model, &own, |frame| words.play(&schedule, frame)).unwrap();
-        assert_eq!(trace.frames(), 2_000);
+        let trace = Trace::of(model, &own, |frame| words.play(&schedule, frame)).unwrap();
+        assert_eq!(trace.steps(), 2_000 / stride);
         let mut total = 0;
         for (threshold, smoothing) in [(8_000, 0), (16_384, 0), (16_384, 3), (20_000, 1), (32_768, 2)] {
             let detector = Detector { threshold, smoothing, ..own.clone() };
-            let mut listener = Listener::new(&model, &detector).unwrap();
+            let mut listener = Listener::new(model, &detector).unwrap();
             let mut heard: Vec<Heard> = Vec::new();
             words.play(&schedule, &mut |counts| heard.extend(listener.frame(counts).unwrap()));
+            assert!(heard.iter().all(|h| (h.frame + 1).is_multiple_of(stride as u64)));
             assert_eq!(trace.heard(threshold, smoothing), heard, "{reset:?} {threshold} {smoothing}");
             total += heard.len();
         }

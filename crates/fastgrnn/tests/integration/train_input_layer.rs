@@ -141,6 +141,32 @@ fn runs_are_the_same_on_any_number_of_threads_and_after_any_interruption() {
     assert_eq!(models(folder.path()), expected);
 }
 
+// ---- integers ----
+
+#[test]
+fn integer_models_with_an_input_layer_are_trained_stored_and_read() {
+    let data = classes(150, 3, 16);
+    let folder = tempfile::tempdir().unwrap();
+    let recipe = with_layer(LAYER).with(|r| {
+        r.training.epochs = Some(30);
+        r.quantization.quantize = Some(true);
+    });
+    let summary = trained(&recipe, &data, folder.path());
+    let accuracy = summary.test.unwrap().accuracy.unwrap();
+    assert!(accuracy > 0.75, "{accuracy}");
+    let AnyModel::Integer(model) = AnyModel::load(&summary.model).unwrap() else { panic!("integers") };
+    assert_eq!(model.network.window, Window { frames: 3, stride: 2 });
+    assert_eq!(model.view().window().stride, 2);
+    let test = data.test.as_ref().unwrap();
+    let (integer, _, _) = model.evaluate(test, 1).unwrap();
+    assert_eq!(integer.scores.accuracy.unwrap(), accuracy);
+    let (float, _) = model.model.evaluate(test, 1).unwrap();
+    assert!((float.scores.accuracy.unwrap() - accuracy).abs() < 0.05);
+    let copy = folder.path().join("copy.safetensors");
+    model.save(&copy).unwrap();
+    assert_eq!(AnyModel::load(&copy).unwrap(), AnyModel::Integer(model));
+}
+
 // ---- refusals ----
 
 #[test]
@@ -170,12 +196,4 @@ fn sequences_shorter_than_the_stride_are_refused() {
     x.push(&[0.0; 6]);
     let error = model.float().predict(&x, 1).unwrap_err();
     assert!(matches!(error, ModelError::Short { index: 1, frames: 3, stride: 4 }), "{error}");
-}
-
-#[test]
-fn an_input_layer_has_no_integer_form_yet() {
-    let data = classes(60, 2, 9);
-    let recipe = with_layer(LAYER).with(|r| r.quantization.quantize = Some(true));
-    let text = recipe.resolve(&data).unwrap_err().to_string();
-    assert!(text.contains("an input layer of 3 frames at a stride of 2"), "{text}");
 }

@@ -23,7 +23,7 @@ const COUNTED: usize = 1 << 20;
 pub(super) struct Group<'p, S> {
     s: S,
     plan: &'p Plan,
-    /// Steps in `words`.
+    /// Frames in `words`.
     chunk: usize,
     /// What counts are worth, for each value of a chunk.
     units: Units,
@@ -31,7 +31,7 @@ pub(super) struct Group<'p, S> {
     counts: Vec<i16>,
     /// A chunk of the group: for each step and pair of features a vector.
     words: Buffer<i32>,
-    /// The normalised input of a step.
+    /// The normalised frames of the window, a vector for each pair of features.
     input: Buffer<i32>,
     layers: Vec<LayerState>,
     between: Between,
@@ -52,7 +52,7 @@ impl<'p, S: IntSimd> Group<'p, S> {
             units: Units::new(&plan.input.lsb, chunk),
             counts: vec![0; chunk * dim + 1],
             words: Buffer::zeros(chunk * pairs * S::LANES),
-            input: Buffer::zeros(pairs * S::LANES),
+            input: Buffer::zeros(plan.input.window.frames * pairs * S::LANES),
             layers: plan.layers.iter().map(LayerState::new::<S>).collect(),
             between: Between::new::<S>(&plan.layers),
             scores: Buffer::zeros(plan.outputs().next_multiple_of(2) * S::LANES),
@@ -85,7 +85,9 @@ impl<S: IntSimd> IntKernel for Scores<'_, '_, S> {
             layer.reset::<S>(of);
             rules.push(Rule::new(s, of, &plan.table));
         }
-        // Sequences that have not ended.
+        let window = plan.input.window;
+        group.input.fill(0);
+        // Sequences that have not ended. A step is a frame here.
         let mut active = sequences.len();
         let (mut step, mut counted) = (0, 0);
         loop {
@@ -95,7 +97,7 @@ impl<S: IntSimd> IntKernel for Scores<'_, '_, S> {
                 let ended = active - ending..active;
                 group.head();
                 group.take_scores(ended.clone(), &mut scores);
-                group.saturations.steps += (ending * step) as u64;
+                group.saturations.steps += (ending * (step / window.stride)) as u64;
                 group.take_cuts(ended);
                 active -= ending;
             }
@@ -109,15 +111,22 @@ impl<S: IntSimd> IntKernel for Scores<'_, '_, S> {
                     counted = step;
                 }
             }
-            let words = dim.div_ceil(2) * S::LANES;
-            let words = &group.words[step % group.chunk * words..][..words];
-            normalize(s, &plan.input, words, &mut group.input, &mut group.layers[0].cut);
+            let length = dim.div_ceil(2) * S::LANES;
+            let words = &group.words[step % group.chunk * length..][..length];
+            // Frames since the last step are behind those that it has left.
+            let place = (window.frames - window.stride + step % window.stride) * length;
+            let frame = &mut group.input[place..place + length];
+            normalize(s, &plan.input, words, frame, &mut group.layers[0].cut);
+            step += 1;
+            if step % window.stride != 0 {
+                continue;
+            }
             let mut below: &[i32] = &group.input;
             for (index, layer) in group.layers.iter_mut().enumerate() {
                 layer.step(s, &rules[index], below, &mut group.between);
                 below = &layer.h;
             }
-            step += 1;
+            group.input.copy_within(window.stride * length.., 0);
         }
     }
 }

@@ -4,7 +4,7 @@ use super::super::model::HostModel;
 use super::curve::offset;
 use fastgrnn_core::cells::{Alphas, CellKind, Nonlinearity, Usage};
 use fastgrnn_engine::simd::int::{Rows, Table};
-use fastgrnn_runtime::int::{Layer, Matrix, Shifts};
+use fastgrnn_runtime::int::{Layer, Matrix, Shifts, Window};
 
 /// A network, ready for groups of sequences.
 pub(super) struct Plan {
@@ -19,6 +19,8 @@ pub(super) struct Plan {
 
 /// How values become the first layer's input.
 pub(super) struct InputPlan {
+    /// How many frames a step reads, and how many it moves on.
+    pub(super) window: Window,
     /// What a count of each feature is worth.
     pub(super) lsb: Vec<f32>,
     /// How counts of each feature are normalised, for an even number of them.
@@ -75,12 +77,19 @@ impl Plan {
         }
         // A feature that is not there is 0.
         scales.resize(scales.len().next_multiple_of(2), FeatureScale::default());
-        let input = InputPlan { lsb: lsb.to_vec(), scales };
+        let window = model.window();
+        let input = InputPlan { window, lsb: lsb.to_vec(), scales };
+        let features = model.inputs();
         let head = model.head();
         let table = |i: usize| model.table(i).unwrap_or(0);
         Self {
             input,
-            layers: model.layers().iter().map(LayerPlan::new).collect(),
+            layers: model
+                .layers()
+                .iter()
+                .enumerate()
+                .map(|(i, l)| LayerPlan::new(l, (i == 0).then_some(features)))
+                .collect(),
             head: Rows::new(head.rows(), head.cols(), |each| head.for_each(each)),
             head_multiplier: model.head_multiplier(),
             head_biases: (0..model.outputs()).map(|k| model.head_bias(k)).collect(),
@@ -102,7 +111,8 @@ impl Plan {
 }
 
 impl LayerPlan {
-    fn new(layer: &Layer) -> Self {
+    /// A layer; the first one reads frames of so many features.
+    fn new(layer: &Layer, features: Option<usize>) -> Self {
         let (kind, hidden) = (layer.kind(), layer.hidden());
         let shape = kind.shape();
         let has_alpha = shape.alphas != Alphas::None;
@@ -126,8 +136,8 @@ impl LayerPlan {
             gate: layer.gate(),
             update: layer.update(),
             shifts,
-            w: FactorsPlan::new(layer.w(), multiplier_w, hidden),
-            u: FactorsPlan::new(layer.u(), multiplier_u, hidden),
+            w: FactorsPlan::new(layer.w(), multiplier_w, hidden, features),
+            u: FactorsPlan::new(layer.u(), multiplier_u, hidden, None),
             biases: units().map(|k| [0, 1, 2, 3].map(|v| bias(v, k))).collect(),
             gains: units().map(|k| if shape.has_gain { layer.gain(k) } else { 0 }).collect(),
             alpha: units().map(|k| if has_alpha { layer.alpha(k) } else { 0 }).collect(),
@@ -140,18 +150,34 @@ impl LayerPlan {
 }
 
 impl FactorsPlan {
-    fn new((first, second): (Matrix, Option<Matrix>), multiplier: u16, hidden: usize) -> Self {
+    /// A matrix that reads frames of `features` numbers reads each frame from an even place on.
+    fn new(
+        (first, second): (Matrix, Option<Matrix>),
+        multiplier: u16,
+        hidden: usize,
+        features: Option<usize>,
+    ) -> Self {
+        let read = |column: usize| match features {
+            Some(features) => column / features * features.next_multiple_of(2) + column % features,
+            None => column,
+        };
+        let has_second = second.is_some();
+        let first_read = |column: usize| if has_second { column } else { read(column) };
+        let read_columns = |columns: usize| read(columns.saturating_sub(1)) + usize::from(columns > 0);
+        let first_columns = if has_second { first.cols() } else { read_columns(first.cols()) };
         let block = |b: usize| {
-            Rows::new(hidden, first.cols(), |each| {
+            Rows::new(hidden, first_columns, |each| {
                 first.for_each(|row, col, value| {
                     if row / hidden == b {
-                        each(row % hidden, col, value);
+                        each(row % hidden, first_read(col), value);
                     }
                 });
             })
         };
         let transposed = |m: Matrix| {
-            Rows::new(m.cols(), m.rows(), |each| m.for_each(|row, col, value| each(col, row, value)))
+            Rows::new(m.cols(), read_columns(m.rows()), |each| {
+                m.for_each(|row, col, value| each(col, read(row), value));
+            })
         };
         let first = (0..first.rows() / hidden).map(block).collect();
         Self { first, second: second.map(transposed), multiplier }

@@ -34,10 +34,10 @@ impl IntegerModel {
             model.reset(&mut state).expect(LENGTHS);
             counts.clear();
             self.sequence_counts(x, i as usize, &mut counts);
-            for step in counts.chunks_exact(model.inputs()) {
-                model.step_watched(&mut state, step, &mut saturations).expect(LENGTHS);
+            for frame in counts.chunks_exact(model.inputs()) {
+                let is_step = model.step_watched(&mut state, frame, &mut saturations).expect(LENGTHS);
+                saturations.steps += u64::from(is_step);
             }
-            saturations.steps += (counts.len() / model.inputs()) as u64;
             model.scores(&state, out).expect(LENGTHS);
         }
         saturations

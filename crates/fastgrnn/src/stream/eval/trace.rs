@@ -6,11 +6,13 @@
 use super::super::{Heard, Listener, StreamError};
 use fastgrnn_model::quantize::{Detector, IntegerModel, Reset};
 
-/// The posteriors of every keyword in every frame, as the detector counts them.
+/// The posteriors of every keyword in every step, as the detector counts them.
 #[derive(Clone, Debug)]
 pub struct Trace {
     detector: Detector,
-    /// Frame by frame, one a keyword.
+    /// Frames from one step of the network to the next.
+    stride: usize,
+    /// Step by step, one a keyword.
     posteriors: Vec<u16>,
 }
 
@@ -24,6 +26,7 @@ impl Trace {
     ) -> Result<Self, StreamError> {
         let mut listener = Listener::new(model, detector)?;
         let view = model.view();
+        let stride = view.window().stride;
         let (mut posteriors, mut warming, mut resets) = (Vec::new(), detector.warm_up, 0);
         let mut failed = None;
         play(&mut |counts| {
@@ -34,6 +37,9 @@ impl Trace {
             if listener.resets() != resets {
                 (resets, warming) = (listener.resets(), detector.warm_up);
             }
+            if !listener.frames().is_multiple_of(stride as u64) {
+                return;
+            }
             let found = view.posteriors(listener.scores());
             let warm = warming == 0;
             warming = warming.saturating_sub(1);
@@ -42,12 +48,12 @@ impl Trace {
         });
         match failed {
             Some(error) => Err(error),
-            None => Ok(Self { detector: detector.clone(), posteriors }),
+            None => Ok(Self { detector: detector.clone(), stride, posteriors }),
         }
     }
 
-    /// Frames heard.
-    pub fn frames(&self) -> usize {
+    /// Steps of the network: as many as frames, if it has no stride.
+    pub fn steps(&self) -> usize {
         self.posteriors.len() / self.detector.keywords.len()
     }
 
@@ -60,9 +66,10 @@ impl Trace {
         keywords.iter().enumerate().for_each(|(i, &class)| place[usize::from(class)] = i);
         let mut state = view.fresh(vec![0; keywords.len()]);
         let mut heard = Vec::new();
-        for (frame, row) in self.posteriors.chunks_exact(keywords.len()).enumerate() {
+        for (step, row) in self.posteriors.chunks_exact(keywords.len()).enumerate() {
             if let Some(found) = view.step_by(&mut state, |class| row[place[class]]) {
-                heard.push(Heard { frame: frame as u64, class: found.class, confidence: found.confidence });
+                let frame = ((step + 1) * self.stride - 1) as u64;
+                heard.push(Heard { frame, class: found.class, confidence: found.confidence });
             }
         }
         heard
