@@ -12,7 +12,7 @@ pub struct Outcome {
     pub class: u16,
     /// The confidence, from 0 to 255.
     pub confidence: u8,
-    /// A hash of the states after every step (FNV-1a, 32 bits); `None` if they are not compared.
+    /// A hash of the states after every frame (FNV-1a, 32 bits); `None` if they are not compared.
     pub states: Option<u32>,
 }
 
@@ -48,7 +48,7 @@ pub fn outcomes_of(view: &HostModel, windows: &[Vec<i16>]) -> Vec<Outcome> {
             .expect("the buffers were made with the lengths that the model asks for");
         for frame in window.chunks_exact(view.inputs()) {
             view.step(&mut state, frame).expect("a frame of chunks_exact has the model's inputs");
-            states = with_state(states, state.layers());
+            states = with_state(states, state.kept());
         }
         view.scores(&state, &mut scores).expect("the scores were made with the model's outputs");
         let decision = view.decide(&scores);

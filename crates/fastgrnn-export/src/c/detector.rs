@@ -19,6 +19,7 @@ pub(super) fn code(
     name: &str,
     network: &IntegerNetwork,
     detector: &Detector,
+    has_window: bool,
     tables: &mut ConstantTables,
 ) -> DetectorCode {
     let class = match detector.keywords.as_slice() {
@@ -38,7 +39,8 @@ pub(super) fn code(
         ("smoothing", detector.smoothing.to_string()),
         ("warm_up", number(detector.warm_up)),
         ("refractory", number(detector.refractory)),
-        ("reset", reset(name, network, detector)),
+        ("reset", reset(name, network, detector, has_window)),
+        ("step", step(name, has_window)),
         ("class", class),
         ("locals", locals),
         ("before", before),
@@ -52,7 +54,24 @@ pub(super) fn code(
 }
 
 /// Statements before the network's step: they reset the network where that is due.
-fn reset(name: &str, network: &IntegerNetwork, detector: &Detector) -> String {
+fn reset(name: &str, network: &IntegerNetwork, detector: &Detector, has_window: bool) -> String {
+    let statements = statements(name, network, detector);
+    match has_window && !statements.is_empty() {
+        // Only between two steps, so that steps keep their distance.
+        true => format!("    if (state->since == 0) {{\n{statements}    }}\n"),
+        false => statements,
+    }
+}
+
+/// The network's step; in between two of them nothing is detected.
+fn step(name: &str, has_window: bool) -> String {
+    match has_window {
+        true => format!("    if (!{name}_step(state, counts)) {{\n        return -1;\n    }}\n"),
+        false => format!("    {name}_step(state, counts);\n"),
+    }
+}
+
+fn statements(name: &str, network: &IntegerNetwork, detector: &Detector) -> String {
     let warm_up = detector.warm_up;
     let due = |frames: u16| {
         format!(

@@ -42,6 +42,8 @@ struct Writer<'a> {
     helpers: &'a Helpers,
     /// Whether to write straight-line code instead of loops over tables.
     in_line: bool,
+    /// Whether what it reads is a part of the state, which it must leave as it is.
+    reads_state: bool,
     w: MatrixProduct<'a>,
     u: MatrixProduct<'a>,
     /// The C type of the layer's input.
@@ -58,24 +60,26 @@ struct Writer<'a> {
     scratch: usize,
 }
 
-/// Writes layer `index`.
+/// Writes layer `index`. `reads_state` says whether what it reads is a part of the state: the layer below it or a window.
 pub(super) fn code(
     index: usize,
     layer: &IntegerLayer,
     in_line: bool,
+    reads_state: bool,
     tables: &mut ConstantTables,
     curves: &mut Curves,
     helpers: &Helpers,
 ) -> LayerCode {
     // Straight-line code reads whole words, which is fastest; loops use 16 bits to save RAM.
     let between = if in_line { "int32_t" } else { "int16_t" };
-    let x_kind = if index == 0 { between } else { "int16_t" };
+    let x_kind = if reads_state { "int16_t" } else { between };
     let (h, cell, s) = (format!("state->h{index}"), &layer.cell, &layer.shifts);
     let mut writer = Writer {
         index,
         layer,
         helpers,
         in_line,
+        reads_state,
         w: MatrixProduct::new(
             'w',
             (cell.form_w, cell.hidden),
@@ -147,7 +151,7 @@ impl Writer<'_> {
     /// Whether U's projection is stored in the input's buffer, which W's projection has read by then.
     fn shares_buffer(&self) -> bool {
         let room = |m: &IntegerMatrix| m.cols <= self.layer.cell.input;
-        !self.in_line && self.index == 0 && self.w.second.is_some() && self.u.second.is_some_and(room)
+        !self.in_line && !self.reads_state && self.w.second.is_some() && self.u.second.is_some_and(room)
     }
 
     /// Products of the second factors, `mw` and `mu`.

@@ -9,6 +9,7 @@ mod decision;
 mod reference;
 mod step;
 mod tables;
+mod window;
 
 pub use reference::scores;
 
@@ -17,6 +18,7 @@ use crate::error::ExportError;
 use crate::fill::fill;
 use fastgrnn::quantize::{IntegerLayer, IntegerNetwork};
 use tables::FloatTables;
+use window::FloatWindow;
 
 /// Writes `network` in C that computes with `float`.
 ///
@@ -47,13 +49,15 @@ pub fn float_source(network: &IntegerNetwork, options: &COptions) -> Result<CSou
     let name = crate::name::checked(&options.name)?;
     let upper = name.to_uppercase();
     let mut tables = FloatTables::default();
-    let layers = step::layers(network, &mut tables);
+    let window = FloatWindow::new(network, &upper);
+    let layers = step::layers(network, window.is_there, &mut tables);
     let classify = step::classify(network, &mut tables);
     let curves = step::curves(network);
     let features = network.input.factors.len();
     let outputs = network.head_biases.len();
     let states: usize = network.layers.iter().map(|l| l.cell.state_len()).sum();
-    let stepping = features + network.layers.iter().map(scratch_len).max().unwrap_or(0);
+    let of_input = if window.is_there { 0 } else { features };
+    let stepping = of_input + network.layers.iter().map(scratch_len).max().unwrap_or(0);
     let scratch = 4 * stepping.max(outputs);
     let budget = options.max_ram.map_or(String::new(), |bytes| {
         format!("#ifndef {upper}_MAX_RAM\n#define {upper}_MAX_RAM {bytes}\n#endif\n")
@@ -66,7 +70,14 @@ pub fn float_source(network: &IntegerNetwork, options: &COptions) -> Result<CSou
         ("features", &number(features)),
         ("outputs", &number(outputs)),
         ("states", &number(states)),
-        ("state_bytes", &number(4 * states)),
+        ("state_bytes", &number(4 * states + window.bytes)),
+        ("members", &window.members),
+        ("stride", &window.stride),
+        ("frame", &window.frame),
+        ("step_kind", window.kind),
+        ("step_is", window.comment),
+        ("before", &window.before),
+        ("after", &window.after),
         ("scratch_bytes", &number(scratch)),
         ("data_bytes", &number(tables.bytes())),
         ("score_bits", &network.score_bits().to_string()),
@@ -76,7 +87,7 @@ pub fn float_source(network: &IntegerNetwork, options: &COptions) -> Result<CSou
         ("kernels", &tables.kernels()),
         ("curves", &curves),
         ("layers", &layers.functions),
-        ("reset", &layers.reset),
+        ("reset", &format!("{}{}", layers.reset, window.reset)),
         ("step", &layers.step),
         ("classify", &classify),
         ("confidence", &decision::functions(network)),
@@ -88,7 +99,7 @@ pub fn float_source(network: &IntegerNetwork, options: &COptions) -> Result<CSou
         features,
         outputs,
         data_bytes: tables.bytes(),
-        state_bytes: 4 * states,
+        state_bytes: 4 * states + window.bytes,
         scratch_bytes: scratch,
         optimize: options.optimize,
         front: None,

@@ -6,26 +6,34 @@ use fastgrnn::cells::{MatrixForm, NonlinearityF64, ScalarName};
 use fastgrnn::quantize::{IntegerFactors, IntegerLayer, IntegerMatrix, IntegerNetwork};
 use fastgrnn::reference::{self, Memory, Parameters, Unit};
 
-/// Scores after each step of `counts`, one row per step, as real numbers (not at the integer scale).
+/// Scores after each frame of `counts`, one row per frame, as real numbers (not at the integer scale).
 ///
 /// Weights, biases and the normalisation are exactly what the network's integers represent; nothing is
 /// rounded or saturated.
 pub fn scores(network: &IntegerNetwork, counts: &[i16]) -> Vec<Vec<f64>> {
     let scales = input(network);
+    let scale =
+        |(&n, &(factor, offset)): (&i16, &(f32, f32))| f64::from(n) * f64::from(factor) - f64::from(offset);
     let mut states: Vec<Vec<f64>> = network.layers.iter().map(start).collect();
-    let mut rows = Vec::new();
-    for frame in counts.chunks_exact(scales.len().max(1)) {
-        let scale = |(&n, &(factor, offset)): (&i16, &(f32, f32))| {
-            f64::from(n) * f64::from(factor) - f64::from(offset)
-        };
-        let mut x: Vec<f64> = frame.iter().zip(&scales).map(scale).collect();
-        for (layer, state) in network.layers.iter().zip(&mut states) {
-            step(layer, state, &x);
-            x = state[..layer.cell.hidden].to_vec();
+    let (mut rows, mut frames) = (Vec::new(), Vec::new());
+    let window = network.window;
+    for (t, frame) in counts.chunks_exact(scales.len().max(1)).enumerate() {
+        frames.push(frame.iter().zip(&scales).map(scale).collect::<Vec<f64>>());
+        if (t + 1) % window.stride == 0 {
+            // Frames before the first are 0.
+            let zeros = vec![0.0; scales.len()];
+            let read = |back: usize| (t + 1).checked_sub(back).map_or(&zeros, |at| &frames[at]);
+            let mut x: Vec<f64> = (1..=window.frames).rev().flat_map(|back| read(back).clone()).collect();
+            for (layer, state) in network.layers.iter().zip(&mut states) {
+                step(layer, state, &x);
+                x = state[..layer.cell.hidden].to_vec();
+            }
         }
+        let last = network.layers.last().zip(states.last());
+        let x = last.map_or(&[][..], |(layer, state)| &state[..layer.cell.hidden]);
         let bits = network.head_shift as i32 - network.score_bits();
         let biases = network.head_biases.iter().map(|&b| f64::from(scaled(i32::from(b), bits)));
-        rows.push(times(&network.head, &x).into_iter().zip(biases).map(|(s, b)| s + b).collect());
+        rows.push(times(&network.head, x).into_iter().zip(biases).map(|(s, b)| s + b).collect());
     }
     rows
 }

@@ -41,12 +41,12 @@ pub(super) fn input(network: &IntegerNetwork) -> Vec<(f32, f32)> {
 }
 
 /// Writes every layer's tables and code.
-pub(super) fn layers(network: &IntegerNetwork, tables: &mut FloatTables) -> Layers {
+pub(super) fn layers(network: &IntegerNetwork, has_window: bool, tables: &mut FloatTables) -> Layers {
     let scales = input(network);
     tables.floats("input_factors", scales.iter().map(|s| s.0));
     tables.floats("input_offsets", scales.iter().map(|s| s.1));
     let (mut functions, mut step, mut starts) = (String::new(), String::new(), Vec::new());
-    let mut below = "x".to_owned();
+    let mut below = if has_window { "state->window" } else { "x" }.to_owned();
     for (index, layer) in network.layers.iter().enumerate() {
         functions.push_str(&function(index, layer, tables));
         let own = format!("state->values + {}", starts.len());

@@ -37,13 +37,13 @@ void @name@_init(@name@_state *state)
     @name@_reset(state);
 }
 
-void @name@_step(@name@_state *state, const int16_t *counts)
+@step_kind@ @name@_step(@name@_state *state, const int16_t *counts)
 {
-    float x[@NAME@_FEATURES];
+    float @frame@;
     uint16_t d;
     for (d = 0; d < @NAME@_FEATURES; d++)
         x[d] = (float)counts[d] * REAL(&input_factors[d]) - REAL(&input_offsets[d]);
-@step@}
+@before@@step@@after@}
 
 @confidence@static uint16_t decide(const int32_t *scores, uint8_t *confidence)
 {

@@ -20,7 +20,7 @@ extern "C" {
 
 #define @NAME@_FEATURES @features@ /* counts in a frame */
 #define @NAME@_OUTPUTS @outputs@ /* scores */
-#define @NAME@_STATE_BYTES @state_bytes@
+@stride@#define @NAME@_STATE_BYTES @state_bytes@
 #define @NAME@_SCRATCH_BYTES @scratch_bytes@ /* buffers on the stack during a step */
 #define @NAME@_DATA_BYTES @data_bytes@ /* tables in flash */
 /* State, buffers, one frame and the scores, without registers that are saved on the stack. */
@@ -35,7 +35,7 @@ typedef char @name@_needs_more_than_@NAME@_MAX_RAM[(@NAME@_RAM_BYTES <= @NAME@_M
 /* What the network remembers between frames. Use one for each stream. */
 typedef struct @name@_state {
     float values[@states@];
-} @name@_state;
+@members@} @name@_state;
 
 /* Call this before the first frame. */
 void @name@_init(@name@_state *state);
@@ -43,8 +43,8 @@ void @name@_init(@name@_state *state);
 /* Call this between recordings. */
 void @name@_reset(@name@_state *state);
 
-/* Takes one frame of @NAME@_FEATURES counts. */
-void @name@_step(@name@_state *state, const int16_t *counts);
+/* Takes one frame of @NAME@_FEATURES counts.@step_is@ */
+@step_kind@ @name@_step(@name@_state *state, const int16_t *counts);
 
 /* Writes @NAME@_OUTPUTS scores and returns the class; confidence (255 is certainty) may be 0. */
 uint16_t @name@_classify(const @name@_state *state, int32_t *scores, uint8_t *confidence);

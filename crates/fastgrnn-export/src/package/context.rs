@@ -217,7 +217,9 @@ impl<'a> PackageContext<'a> {
             None if self.model.network.embedding.is_some() => "a token at a time".to_owned(),
             None => format!("{} counts a frame", self.info.features),
         };
-        format!("{title} network of {} units: {input}, {results}", units.join(" and "))
+        let stride = self.model.network.window.stride;
+        let steps = if stride > 1 { format!(", a step for every {stride} frames") } else { String::new() };
+        format!("{title} network of {} units: {input}{steps}, {results}", units.join(" and "))
     }
 }
 

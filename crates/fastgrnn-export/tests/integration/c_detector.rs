@@ -12,10 +12,19 @@ use fastgrnn_testing::oracle::random::{Manner, network};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 
-/// A network of this meaning.
-fn random_network(meaning: u8, inputs: usize, runner: &mut TestRunner) -> IntegerNetwork {
+/// A network of this meaning that reads so many frames in a step.
+fn random_network(
+    meaning: u8,
+    inputs: usize,
+    (frames, stride): (u8, u8),
+    runner: &mut TestRunner,
+) -> IntegerNetwork {
+    let sizes = vec![inputs * usize::from(frames), 5];
     loop {
-        let mut drawn = network(vec![3], vec![inputs, 5], Manner::Tame).new_tree(runner).unwrap().current();
+        let mut drawn = network(vec![3], sizes.clone(), Manner::Tame).new_tree(runner).unwrap().current();
+        drawn.offsets.truncate(inputs);
+        drawn.factors.truncate(inputs);
+        (drawn.frames, drawn.stride) = (frames, stride);
         if meaning == 1 && drawn.head.biases.len() != 1 {
             continue;
         }
@@ -65,19 +74,22 @@ fn expected(network: &IntegerNetwork, detector: &Detector, frames: &[Vec<i16>]) 
     let mut own = view.start(model.meaning(), model.outputs(), vec![0; detector.keywords.len()]).unwrap();
     let (mut out, mut heard) = (Vec::new(), 0);
     for counts in frames {
-        if view.hear(&mut own, counts) {
+        if model.begins_step(&state) && view.hear(&mut own, counts) {
             model.reset(&mut state).unwrap();
         }
-        model.step(&mut state, counts).unwrap();
+        let is_step = model.step(&mut state, counts).unwrap();
         model.scores(&state, &mut scores).unwrap();
-        let found = view.step(&mut own, &model.posteriors(&scores));
+        let found = match is_step {
+            true => view.step(&mut own, &model.posteriors(&scores)),
+            false => None,
+        };
         heard += usize::from(found.is_some());
         let (class, confidence) =
             found.map_or((-1, 0), |Detection { class, confidence }| (class as i32, confidence));
         out.extend(class.to_le_bytes());
         out.extend(confidence.to_le_bytes());
         out.extend(own.sums().iter().flat_map(|sum| sum.to_le_bytes()));
-        out.extend(state.layers().iter().flat_map(|h| h.to_le_bytes()));
+        out.extend(state.kept().iter().flat_map(|h| h.to_le_bytes()));
     }
     (out, heard)
 }
@@ -94,7 +106,8 @@ fn random_detectors_give_the_runtimes_bits() {
     for case in 0..48_u64 {
         let mut rng = Rng::new(case);
         let inputs = 1 + rng.below(6);
-        let network = random_network((case % 3) as u8, inputs, &mut runner);
+        let window = [(1, 1), (3, 2), (2, 2), (4, 1)][case as usize % 4];
+        let network = random_network((case % 3) as u8, inputs, window, &mut runner);
         let detector = random_detector(&network, &mut rng);
         let options = COptions { detector: Some(detector.clone()), ..COptions::default() };
         let source = c_source(&network, &options).unwrap();
@@ -140,7 +153,7 @@ fn sound_in_detections_out() {
     let mut rng = Rng::new(5);
     let mut heard = 0;
     for meaning in 0..3 {
-        let network = random_network(meaning, spec.dim(), &mut runner);
+        let network = random_network(meaning, spec.dim(), (1, 1), &mut runner);
         let detector = Detector { threshold: 9_000, smoothing: 2, ..random_detector(&network, &mut rng) };
         let options = COptions { front: Some(spec), detector: Some(detector.clone()), ..COptions::default() };
         let source = c_source(&network, &options).unwrap();
@@ -167,7 +180,7 @@ fn sound_in_detections_out() {
 
 #[test]
 fn a_detector_that_does_not_fit_is_refused() {
-    let network = random_network(0, 3, &mut TestRunner::deterministic());
+    let network = random_network(0, 3, (1, 1), &mut TestRunner::deterministic());
     let detector = Detector { keywords: vec![u16::MAX], ..Detector::default() };
     let refused = c_source(&network, &COptions { detector: Some(detector), ..COptions::default() });
     assert!(matches!(refused, Err(ExportError::Detector(_))));

@@ -1,7 +1,7 @@
 //! What is foretold from a shape bounds what compilers make of it: a model that is said to fit fits.
 
 use crate::compilers::{has, skipped};
-use crate::models::listening;
+use crate::models::{listening, windowed};
 use fastgrnn::cells::{CELLS, Cell, CellKind, MatrixForm, Nonlinearity};
 use fastgrnn::device::{Board, CodeForm, Estimate, Footprint};
 use fastgrnn::quantize::IntegerModel;
@@ -102,6 +102,9 @@ fn models() -> Vec<(String, IntegerModel)> {
             let shape = RandomModel { layers, ..RandomModel::new(cell, 6, 20) };
             models.push((format!("{shape:?}"), shape.build().unwrap()));
         }
+    }
+    for (kind, frames, stride) in [(CellKind::FastGrnn, 3, 2), (CellKind::Lstm, 4, 4)] {
+        models.push((format!("{kind} window {frames} {stride}"), windowed(kind, frames, stride)));
     }
     models
         .extend([false, true].map(|detects| (format!("listening, detects: {detects}"), listening(detects))));

@@ -53,7 +53,9 @@ fn its_definition_is_what_the_integers_stand_for() {
         let view = model.view();
         let (mut memory, mut scratch) = (vec![0; view.memory_len()], vec![0; view.scratch_len()]);
         let mut state = view.start(&mut memory, &mut scratch).unwrap();
-        counts.chunks_exact(features).for_each(|frame| view.step(&mut state, frame).unwrap());
+        for frame in counts.chunks_exact(features) {
+            view.step(&mut state, frame).unwrap();
+        }
         let mut scores = vec![0; view.outputs()];
         view.scores(&state, &mut scores).unwrap();
         let unit = f64::from(view.score_bits()).exp2();

@@ -1,6 +1,6 @@
 //! Models to export.
 
-use fastgrnn::cells::{Cell, CellKind, Nonlinearity, Role, Scalar, Scalars, Start};
+use fastgrnn::cells::{Cell, CellKind, MatrixForm, Nonlinearity, Role, Scalar, Scalars, Start};
 use fastgrnn::data::{Normalize, Normalizer, Sequences};
 use fastgrnn::features::Spec;
 use fastgrnn::model::{Model, Task};
@@ -8,6 +8,7 @@ use fastgrnn::net::{Embedding, InitialState, Loss, Network, Readout};
 use fastgrnn::quantize::{Detector, IntegerModel, Options, Reset, quantize};
 use fastgrnn::rng::Rng;
 use fastgrnn::text::{Counts, END_OF_LINE, TextFormat, TokenKind, Tokenizer};
+use fastgrnn::window::Window;
 
 /// A network with random weights of which a fraction is kept, made integer on random recordings
 /// whose features have different means and sizes.
@@ -25,9 +26,13 @@ pub fn of_task(
     kept: f64,
     seed: u64,
 ) -> IntegerModel {
+    of_network(Network::new(layers, outputs), task, loss, kept, seed)
+}
+
+/// The same for any network of numbers.
+fn of_network(network: Network, task: Task, loss: Loss, kept: f64, seed: u64) -> IntegerModel {
     let mut rng = Rng::new(seed);
-    let features = layers[0].input;
-    let network = Network::new(layers, outputs);
+    let features = network.input();
     let mut params = network.start(Start::default(), 20, seed);
     for view in network.layout().views() {
         for value in &mut params[view.range()] {
@@ -104,6 +109,17 @@ pub fn language_model(tokens: usize, tied: bool) -> IntegerModel {
     quantize(&model, &x, &[0], &Options::default()).unwrap()
 }
 
+/// A model that reads several frames of two features in a step, below a cell of `kind`.
+pub fn windowed(kind: CellKind, frames: usize, stride: usize) -> IntegerModel {
+    let projection = Cell::new(CellKind::Rnn, 2 * frames, 6)
+        .with_forms(MatrixForm::Full, MatrixForm::Absent)
+        .with_nonlinearities(Nonlinearity::Sigmoid, Nonlinearity::Relu);
+    let window = Window { frames, stride };
+    let network = Network { window, ..Network::new(vec![projection, Cell::new(kind, 6, 7)], 3) };
+    let labels = (0..3).map(|k| format!("class {k}")).collect();
+    of_network(network, Task::Classes { labels }, Loss::SoftmaxCrossEntropy, 0.8, 12)
+}
+
 /// Models that reach all cells, forms of matrices, nonlinearities and meanings of scores.
 pub fn variety() -> Vec<(String, IntegerModel)> {
     let mut all = Vec::new();
@@ -121,6 +137,10 @@ pub fn variety() -> Vec<(String, IntegerModel)> {
     let below = Cell { update: Nonlinearity::Relu, ..Cell::new(CellKind::FastRnn, 5, 10) };
     let above = Cell { gate: Nonlinearity::QuantSigm4, ..Cell::new(CellKind::Lstm, 10, 8) };
     all.push(("two layers".into(), model(vec![below, above], 3, 0.6, 7)));
+    for (kind, frames, stride) in [(CellKind::FastGrnn, 3, 2), (CellKind::Lstm, 2, 2), (CellKind::Gru, 3, 1)]
+    {
+        all.push((format!("{kind} window {frames} {stride}"), windowed(kind, frames, stride)));
+    }
     let cell = Cell::new(CellKind::FastGrnn, 2, 5);
     let values = Task::Values { mean: vec![3.0, -1.0], scale: vec![2.0, 0.5] };
     let two = || Task::Classes { labels: vec!["no".into(), "yes".into()] };

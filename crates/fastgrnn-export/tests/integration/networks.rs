@@ -5,12 +5,13 @@ use fastgrnn::quantize::{
     BiasBits, EntryGrid, Grid, InputScale, IntegerEmbedding, IntegerFactors, IntegerLayer, IntegerMatrix,
     IntegerNetwork, StepGrid,
 };
+use fastgrnn::window::Window;
 use fastgrnn_runtime::int::{Meaning, Shifts};
 use fastgrnn_testing::oracle::network::{Cell as OracleCell, Curve, Layer, Matrix, Network, Product};
 
 /// The same network. Its table is the true one, whatever the oracle's was.
 pub fn integer_network(network: &Network) -> IntegerNetwork {
-    let mut inputs = network.width();
+    let mut inputs = usize::from(network.frames) * network.width();
     let layers: Vec<IntegerLayer> = network
         .layers
         .iter()
@@ -42,6 +43,7 @@ pub fn integer_network(network: &Network) -> IntegerNetwork {
             offset_shift: network.s_n.into(),
             bits: 8,
         },
+        window: Window { frames: network.frames.into(), stride: network.stride.into() },
         embedding,
         layers,
         head,

@@ -18,8 +18,7 @@ int32_t @name@_listen(@name@_state *state, @name@_detector *detector, const int1
 @locals@    uint32_t most = 0;
     uint16_t j, best = 0;
     uint8_t warm;
-@reset@    @name@_step(state, counts);
-@before@
+@reset@@step@@before@
     warm = detector->warming == 0;
     if (!warm) {
         detector->warming--;

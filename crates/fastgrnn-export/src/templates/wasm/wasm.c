@@ -11,7 +11,7 @@ int16_t *counts(void);
 int32_t *scores(void);
 uint8_t confidence(void);
 void init(void);
-void step(void);
+uint8_t step(void);
 uint16_t classify(void);
 
 int16_t *counts(void)
@@ -34,9 +34,14 @@ void init(void)
     @name@_init(&state);
 }
 
-void step(void)
+uint8_t step(void)
 {
+#ifdef @NAME@_STRIDE
+    return @name@_step(&state, frame);
+#else
     @name@_step(&state, frame);
+    return 1;
+#endif
 }
 
 uint16_t classify(void)

@@ -37,7 +37,8 @@ export class Model {
     this.#calls.init();
   }
 
-  // Takes one frame: a whole number between -32768 and 32767 for each feature.
+  // Takes one frame: a whole number between -32768 and 32767 for each feature. Returns whether the
+  // network took a step with it, which some networks do for every few frames only.
   step(counts) {
     if (counts.length !== this.#counts.length) {
       throw new RangeError(`a frame has ${this.#counts.length} counts, this one ${counts.length}`);
@@ -48,7 +49,7 @@ export class Model {
       }
     }
     this.#counts.set(counts);
-    this.#calls.step();
+    return this.#calls.step() !== 0;
   }
 
   // Returns the result of the frames since the last reset. Does not change the state.
