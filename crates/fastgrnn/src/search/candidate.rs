@@ -217,7 +217,10 @@ fn store_in(recipe: &mut Recipe, bits: &Value) {
     let is_four = *bits == Value::Integer(4);
     let bits = if is_four { WeightBits::Four } else { WeightBits::Eight };
     let quantization = &mut recipe.quantization;
-    (quantization.bits_w, quantization.bits_u, quantization.bits_head) = (Some(bits), Some(bits), Some(bits));
+    (quantization.bits_w, quantization.bits_head) = (Some(bits), Some(bits));
+    if recipe.network.chosen_cell().declaration().reads_state {
+        quantization.bits_u = Some(bits);
+    }
     if is_four {
         let sparsity = &mut recipe.sparsity;
         (sparsity.keep_w, sparsity.keep_u, sparsity.keep_head) = (None, None, None);
@@ -238,4 +241,33 @@ fn chosen(choices: &Table, proportion: Proportion) -> Option<f64> {
 
 fn number(value: &Value) -> Option<f64> {
     value.as_float().or_else(|| value.as_integer().map(|whole| whole as f64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn matrices_of_4_bits_are_those_that_there_are_and_are_not_pruned() {
+        let recipe = |cell: &str| {
+            let text = format!("cell = \"{cell}\"\nkeep-w = 0.5\nkeep-u = 0.5\nkeep-head = 0.5\n");
+            Recipe::from_toml_str(&text, "test").unwrap()
+        };
+        for (cell, bits_u) in [("fastgrnn", Some(WeightBits::Four)), ("mingru", None)] {
+            let mut made = recipe(cell);
+            store_in(&mut made, &Value::Integer(4));
+            assert_eq!(made.quantization.bits_w, Some(WeightBits::Four));
+            assert_eq!(
+                (made.quantization.bits_head, made.quantization.bits_u),
+                (Some(WeightBits::Four), bits_u)
+            );
+            assert_eq!(
+                (made.sparsity.keep_w, made.sparsity.keep_u, made.sparsity.keep_head),
+                (None, None, None)
+            );
+        }
+        let mut eight = recipe("fastgrnn");
+        store_in(&mut eight, &Value::Integer(8));
+        assert_eq!((eight.quantization.bits_u, eight.sparsity.keep_u), (Some(WeightBits::Eight), Some(0.5)));
+    }
 }

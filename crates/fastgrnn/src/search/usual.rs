@@ -1,7 +1,7 @@
 //! The space that is searched where a recipe declares none.
 
 use super::sizing::Budget;
-use super::space::{Dimension, Proportion, Range, Space, Values};
+use super::space::{BITS, Dimension, Proportion, Range, Space, Values};
 use crate::train::Recipe;
 use fastgrnn_data::data::{Dataset, Labels};
 use fastgrnn_data::features::{Kind, Spec};
@@ -24,6 +24,10 @@ const MOST_READ_VALUES: usize = 1 << 26;
 const LONG_EPOCHS: f64 = 240.0;
 /// Fewer time steps are not shifted.
 const LEAST_SHIFTED_STEPS: usize = 20;
+
+/// Keys that say how matrices are stored. Where one is given, their bits are not searched.
+const STORING: [&str; 8] =
+    ["bits-w", "bits-u", "bits-head", "keep-w", "keep-u", "keep-head", "form-w", "form-u"];
 
 impl Space {
     /// The space for a data set and a budget. Settings that `fixed` has do not change. On a GPU, long trainings are
@@ -51,7 +55,8 @@ impl Space {
             };
             // A recipe with `gate-gain` has said which cell it wants.
             let is_given = given.contains_key(key) || (key == "cell" && given.contains_key("gate-gain"));
-            !is_given
+            let is_stored_otherwise = key == BITS && STORING.iter().any(|key| given.contains_key(*key));
+            !is_given && !is_stored_otherwise
         };
         Self::of(list.0.into_iter().filter(is_free).collect())
     }
@@ -92,6 +97,7 @@ impl List {
         for key in ["keep-w", "keep-u"] {
             self.one_of(key, [1.0, 0.65, 0.45]);
         }
+        self.one_of(BITS, [8, 4]);
         // A curve with a table costs its bytes.
         self.one_of("gate", ["sigmoid", "quantSigm"]);
         self.one_of("update", ["tanh", "quantTanh"]);
@@ -206,5 +212,27 @@ fn joined_steps(data: &Dataset) -> Vec<usize> {
     match is_plain && steps >= LEAST_JOINED_STEPS {
         true => (1..=MOST_JOINED).filter(fits).map(of).filter(|&steps| steps >= LEAST_STEPS_LEFT).collect(),
         false => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fastgrnn_data::data::{Examples, Sequences};
+
+    #[test]
+    fn bits_are_searched_where_there_is_a_budget_and_nothing_says_how_matrices_are_stored() {
+        let mut x = Sequences::new(1);
+        (0..8).for_each(|i| x.push(&[i as f32; 3]));
+        let names = vec!["low".to_owned(), "high".to_owned()];
+        let y = Labels::Class { index: (0..8).map(|i| i % 2).collect(), names };
+        let data = Dataset::new("example", Examples::new(x, y));
+        let budget = Budget { bytes: Some(1024), ..Budget::default() };
+        let has_bits = |text: &str, budget: &Budget| {
+            Space::usual(&Recipe::from_toml_str(text, "test").unwrap(), &data, budget, false).has(BITS)
+        };
+        assert!(has_bits("lr = 0.01", &budget));
+        assert!(!has_bits("lr = 0.01", &Budget::default()));
+        assert!(!has_bits("bits-w = 8", &budget) && !has_bits("keep-u = 0.5", &budget));
     }
 }
