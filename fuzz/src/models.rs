@@ -1,13 +1,14 @@
 //! Model files to start from.
 
-use fastgrnn::cells::{CELLS, Cell, Declaration, Start};
+use fastgrnn::cells::{CELLS, Cell, Declaration, Start, WeightBits};
 use fastgrnn::data::Sequences;
 use fastgrnn::model::{AnyModel, Model, Task, with_digest, without_digest};
 use fastgrnn::net::Network;
-use fastgrnn::quantize::{Options, quantize};
+use fastgrnn::quantize::{MatrixBits, Options, quantize};
 use serde_json::Value;
 
-/// Files of small models: of each cell a float one and, where the cell has an integer form, the integer one made from it.
+/// Files of small models: of each cell a float one and, where the cell has an integer form, the integer ones made from it,
+/// with entries of 8 and of 4 bits.
 pub fn model_files() -> Vec<Vec<u8>> {
     let labels = vec!["a".to_string(), "b".to_string()];
     let mut x = Sequences::new(2);
@@ -19,6 +20,11 @@ pub fn model_files() -> Vec<Vec<u8>> {
         let model = Model::new(net, params, Task::Classes { labels: labels.clone() });
         let mut files = vec![model.to_bytes().expect("a new model")];
         if cell.code.is_some() {
+            let integer = quantize(&model, &x, &[0], &Options::default()).expect("a model to quantise");
+            files.push(integer.to_bytes().expect("a new model"));
+            let u = if cell.reads_state { WeightBits::Four } else { WeightBits::Eight };
+            let bits = MatrixBits { w: WeightBits::Four, u, head: WeightBits::Four };
+            let model = model.with_bits(bits).expect("full matrices may have 4 bits");
             let integer = quantize(&model, &x, &[0], &Options::default()).expect("a model to quantise");
             files.push(integer.to_bytes().expect("a new model"));
         }
