@@ -250,6 +250,32 @@ fn unsupported(config: &Config, data: &Dataset, device: &Device) -> Option<Strin
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::train::Recipe;
+    use fastgrnn_data::data::{Examples, Sequences};
+    use fastgrnn_testing::emulator;
+
+    #[test]
+    fn a_gpu_refuses_an_input_layer_and_says_so() {
+        if !emulator::is_available() {
+            return;
+        }
+        let device = Device::with_library(emulator::library(), 0).unwrap();
+        let mut x = Sequences::new(2);
+        (0..8).for_each(|i| x.push(&[i as f32; 12]));
+        let names = vec!["low".to_owned(), "high".to_owned()];
+        let index = vec![0, 0, 0, 0, 1, 1, 1, 1];
+        let data = Dataset::new("levels", Examples::new(x, Labels::Class { index, names }));
+        let recipe = Recipe::default().with(|r| {
+            r.source.dataset = Some("levels".into());
+            r.preparation.val_split = Some(0.25);
+        });
+        let why = |recipe: &Recipe| unsupported(&recipe.resolve(&data).unwrap(), &data, &device);
+        assert_eq!(why(&recipe), None);
+        let layer = "frames=3,stride=2,units=4,activation=relu";
+        let with_layer = recipe.with(|r| r.network.input_layer = Some(layer.parse().unwrap()));
+        let expected = format!("`input-layer = {layer}` is not supported on a GPU");
+        assert_eq!(why(&with_layer), Some(expected));
+    }
 
     #[test]
     fn texts_name_devices_and_are_what_devices_are_called() {
