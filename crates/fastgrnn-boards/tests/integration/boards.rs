@@ -2,13 +2,14 @@
 
 use crate::tiny;
 use crate::tools::runs;
-use fastgrnn::cells::{CELLS, Cell, CellKind, Nonlinearity, Role, Start};
+use fastgrnn::cells::{CELLS, Cell, CellKind, MatrixForm, Nonlinearity, Role, Start, WeightBits};
 use fastgrnn::data::Sequences;
 use fastgrnn::device::Board;
 use fastgrnn::model::{Model, Task};
 use fastgrnn::net::Network;
 use fastgrnn::quantize::{IntegerModel, Options as Quantize, quantize};
 use fastgrnn::rng::Rng;
+use fastgrnn::window::Window;
 use fastgrnn_boards::{
     BoardError, BoardReport, MeasureOptions, Outcome, default_optimization, hash, measure, outcomes,
 };
@@ -17,10 +18,14 @@ use fastgrnn_export::{COptions, CSource, Optimize, c_source};
 const FEATURES: usize = 4;
 const CLASSES: usize = 3;
 
-/// A network with random weights, about half of them there, made integer.
+/// Cells and a head with random weights, about half of them there, made integer.
 fn model(layers: Vec<Cell>, seed: u64) -> IntegerModel {
+    integer_model(Network::new(layers, CLASSES), seed)
+}
+
+/// A network with random weights, about half of them there, made integer.
+fn integer_model(network: Network, seed: u64) -> IntegerModel {
     let mut rng = Rng::new(seed);
-    let network = Network::new(layers, CLASSES);
     let mut params = network.start(Start::default(), 20, rng.next_u64());
     for view in network.layout().views() {
         for value in &mut params[view.range()] {
@@ -76,6 +81,20 @@ fn every_cell(board: Board) {
         default_optimization(board),
         "two layers",
     );
+    for (i, optimize) in [Optimize::Size, Optimize::Speed].into_iter().enumerate() {
+        agrees(board, &windowed(i as u64), optimize, "a window and 4 bits");
+    }
+}
+
+/// A network that reads three frames at a stride of two, with gains of its gates and entries of 4 bits.
+fn windowed(seed: u64) -> IntegerModel {
+    let (window, four) = (Window { frames: 3, stride: 2 }, WeightBits::Four);
+    let input = Cell { update: Nonlinearity::Relu, ..Cell::new(CellKind::Rnn, 3 * FEATURES, 5) };
+    let input = input.with_forms(MatrixForm::Full, MatrixForm::Absent).with_bits(four, WeightBits::Eight);
+    let cell = Cell::new(CellKind::FastGrnnGain, 5, 9).with_ranks(Some(3), Some(4)).with_bits(four, four);
+    let cell = Cell { gate: Nonlinearity::QuantSigm, update: Nonlinearity::QuantTanh, ..cell };
+    let network = Network::new(vec![input, cell], CLASSES);
+    integer_model(Network { window, bits_head: four, ..network }, seed)
 }
 
 fn agrees(board: Board, model: &IntegerModel, optimize: Optimize, about: &str) {
