@@ -91,7 +91,7 @@ impl Golden {
         let mut scores = vec![0; view.outputs()];
         let mut hash = Fnv::default();
         let mut all = Vec::new();
-        for counts in windows.cut(view.inputs(), view.outputs())? {
+        for counts in windows.cut(view.inputs(), model.network.window.stride, view.outputs())? {
             let mut state = view.start(&mut memory, &mut scratch).map_err(length)?;
             for frame in counts.chunks_exact(view.inputs()) {
                 view.step(&mut state, frame).map_err(length)?;
@@ -119,7 +119,7 @@ impl Golden {
         let unit = f64::from(network.score_bits()).exp2();
         let mut hash = Fnv::default();
         let mut all = Vec::new();
-        for counts in windows.cut(view.inputs(), view.outputs())? {
+        for counts in windows.cut(view.inputs(), model.network.window.stride, view.outputs())? {
             // The cast saturates.
             let to_word = |row: &Vec<f64>| row.iter().map(|s| (s * unit).round() as i32).collect::<Vec<_>>();
             let rows: Vec<Vec<i32>> = float::scores(network, &counts).iter().map(to_word).collect();

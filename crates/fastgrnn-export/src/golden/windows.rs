@@ -13,9 +13,9 @@ const STEPS: usize = 32;
 /// The most steps of a random window, before it is cut to the available room.
 const MOST_STEPS: usize = 4096;
 
-/// Frames that a window keeps, if it has them, before another window gets room.
+/// Frames that a window keeps, if it has them, before another window gets room; more where [`FEWEST`] steps need more.
 const FRAMES: usize = 16;
-/// Frames that a window always keeps: the first one starts from the zero state, in which recurrent
+/// Steps that a window always keeps: the first one starts from the zero state, in which recurrent
 /// weights have no effect.
 const FEWEST: usize = 2;
 
@@ -39,7 +39,9 @@ impl Windows {
             return Self::random_tokens(embedding.vectors.rows, n, seed);
         }
         let input = &model.network.input;
-        let steps = if model.model.steps == 0 { STEPS } else { model.model.steps.min(MOST_STEPS) };
+        let fewest = model.network.window.frames_of(FEWEST);
+        let steps =
+            if model.model.steps == 0 { STEPS } else { model.model.steps.min(MOST_STEPS) }.max(fewest);
         // The count whose normalised value is `x`: the inverse of section 1 of the arithmetic.
         let count = |d: usize, x: f64| {
             let (factor, extra) = (input.factors[d] & 0x3FFF, 4 * i32::from(input.factors[d] >> 14));
@@ -97,9 +99,16 @@ impl Windows {
     }
 
     /// As many windows as there is room for with [`FRAMES`] frames each, cut to their share of the room.
-    /// At least one window is kept, with at least [`FEWEST`] frames if it has them; windows with fewer
-    /// frames come last.
-    pub(super) fn cut(&self, features: usize, outputs: usize) -> Result<Vec<Vec<i16>>, ExportError> {
+    /// At least one window is kept. A window keeps at least [`FEWEST`] steps of `stride` frames each if it has them;
+    /// windows with fewer come last.
+    pub(super) fn cut(
+        &self,
+        features: usize,
+        stride: usize,
+        outputs: usize,
+    ) -> Result<Vec<Vec<i16>>, ExportError> {
+        let fewest = FEWEST * stride;
+        let usual = FRAMES.max(fewest);
         if let Some(odd) = self.counts.iter().find(|w| w.len() % features != 0) {
             return Err(ExportError::Window { found: odd.len(), features });
         }
@@ -107,17 +116,17 @@ impl Windows {
         if windows.is_empty() {
             return Err(ExportError::NoWindow);
         }
-        windows.sort_by_key(|w| w.len() < FEWEST * features);
+        windows.sort_by_key(|w| w.len() < fewest * features);
         let frame = 2 * features;
         let mut taken = 0;
         let fits = |w: &&&Vec<i16>| {
-            taken += (w.len() / features).min(FRAMES) * frame + overhead(outputs);
+            taken += (w.len() / features).min(usual) * frame + overhead(outputs);
             taken <= MOST_BYTES
         };
         let kept = windows.iter().take_while(fits).count().max(1);
         windows.truncate(kept);
         let share = (MOST_BYTES / kept).saturating_sub(overhead(outputs)) / frame;
-        let frames = share.max(if kept > 1 { FRAMES } else { FEWEST });
+        let frames = share.max(if kept > 1 { usual } else { fewest });
         Ok(windows.into_iter().map(|w| w[..w.len().min(frames * features)].to_vec()).collect())
     }
 }
@@ -135,7 +144,7 @@ mod tests {
     fn frames(lengths: &[usize], features: usize) -> Vec<usize> {
         let counts = lengths.iter().map(|n| vec![0; n * features]).collect();
         let windows = Windows { counts, origin: String::new() };
-        windows.cut(features, 2).unwrap().iter().map(|w| w.len() / features).collect()
+        windows.cut(features, 1, 2).unwrap().iter().map(|w| w.len() / features).collect()
     }
 
     #[test]

@@ -4,7 +4,7 @@ use crate::compilers::skipped;
 use crate::driver;
 use crate::networks;
 use fastgrnn::quantize::{HostModel, IntegerNetwork};
-use fastgrnn_export::{COptions, Optimize, c_source, float_source};
+use fastgrnn_export::{COptions, CSource, Optimize, c_source, float_source};
 use fastgrnn_testing::oracle::random::{CELLS, Case, Manner, case, extended, network, windowed};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
@@ -196,6 +196,34 @@ fn nothing_but_the_compilers_own_routines_is_called() {
                 let foreign = names.split_whitespace().find(|n| *n != "U" && !n.starts_with("__aeabi_"));
                 assert!(foreign.is_none_or(|n| n.starts_with("__")), "{code} {flag}: {names}");
             }
+        }
+    }
+}
+
+#[test]
+fn rows_of_4_bits_need_no_register_that_a_frame_pointer_takes() {
+    let mut runner = TestRunner::deterministic();
+    let folder = tempfile::tempdir().unwrap();
+    let options = COptions { optimize: Optimize::Size, ..COptions::default() };
+    let mut source = || {
+        let drawn = extended(case(3, Manner::Tame)).new_tree(&mut runner).unwrap().current();
+        c_source(&networks::integer_network(&drawn.network), &options).unwrap()
+    };
+    let has_rows = |source: &CSource| source.source.contains("four_rows(");
+    let source = (0..64).map(|_| source()).find(has_rows).expect("some networks have 4 bits");
+    std::fs::write(folder.path().join("model.h"), &source.header).unwrap();
+    std::fs::write(folder.path().join("model.c"), &source.source).unwrap();
+    for (program, cpu) in [("arm-none-eabi-gcc", "-mthumb"), ("clang", "--target=thumbv6m-none-eabi")] {
+        if Command::new(program).arg("--version").output().is_err() {
+            skipped(&format!("rows of 4 bits were not compiled by {program}"));
+            continue;
+        }
+        for flag in ["-Os", "-O1", "-O2", "-O3"] {
+            let args = ["-mcpu=cortex-m0plus", cpu, "-ffreestanding", "-fno-omit-frame-pointer", flag];
+            let mut command = Command::new(program);
+            command.current_dir(&folder).args(args).args(["-c", "model.c", "-o", "model.o"]);
+            let output = command.output().unwrap();
+            assert!(output.status.success(), "{command:?}\n{}", String::from_utf8_lossy(&output.stderr));
         }
     }
 }

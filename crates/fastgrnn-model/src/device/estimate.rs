@@ -35,6 +35,8 @@ pub const MAX_STRAIGHT_WEIGHTS: usize = 4_096;
 const FOUR_ROWS: usize = 3 * 16 + 24;
 /// Bytes of the code that multiplies rows of 4 bits, and of multipliers.
 const FOUR_BIT_CODE: usize = 900;
+/// Bytes of a multiplied row in straight-line code: the product by parts.
+const MULTIPLIED_ROW: usize = 32;
 
 /// What a network takes on one board, derived from its shape: upper bounds of flash and RAM, and a
 /// model of the time.
@@ -93,18 +95,24 @@ impl Footprint {
         let info = board.info();
         let (bytes, cycles) = (costs.bytes, costs.cycles);
         // Straight-line code takes whole words and keeps the sums of all units at once.
+        // A window is read where the state keeps it.
+        let input = if self.window_bytes > 0 { 0 } else { self.step_inputs };
         let (tables, buffers) = match form {
             CodeForm::Loops => {
                 let rows = if self.four_bits > 0 { FOUR_ROWS + 4 * self.sums } else { 0 };
-                (self.matrix_bytes, 2 * (self.step_inputs + self.between + self.next) + 4 * 5 + rows)
+                (self.matrix_bytes, 2 * (input + self.between + self.next) + 4 * 5 + rows)
             }
-            CodeForm::Straight => (0, 4 * (self.step_inputs + self.between + self.sums) + 2 * self.next),
+            CodeForm::Straight => (0, 4 * (input + self.between + self.sums) + 2 * self.next),
         };
         let [listed, dense, four_bits] = match form {
             CodeForm::Loops => [self.listed, self.dense, self.four_bits],
             CodeForm::Straight => [self.weights, 0, 0],
         };
-        let four_bit_code = if self.multiplied > 0 { FOUR_BIT_CODE } else { 0 };
+        let four_bit_code = match form {
+            _ if self.multiplied == 0 => 0,
+            CodeForm::Loops => FOUR_BIT_CODE,
+            CodeForm::Straight => FOUR_BIT_CODE + MULTIPLIED_ROW * self.multiplied,
+        };
         let has_audio = self.front_ram > 0;
         let front_end = info.costs.front_end.filter(|_| has_audio);
         let detector_code = if has_audio && self.detects { info.costs.detector_code } else { 0 };

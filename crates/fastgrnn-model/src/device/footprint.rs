@@ -122,7 +122,10 @@ impl Footprint {
     /// ```
     pub fn of_model(model: &IntegerModel) -> Self {
         let network = &model.network;
-        let footprint = Self::with_biases(&model.model.network, network.head_bias_bits, |view| {
+        // The longer biases of layers and head stand for all.
+        let biases = network.layers.iter().map(|layer| layer.bias_bits).chain([network.head_bias_bits]);
+        let biases = biases.max_by_key(|bits| bits.count()).unwrap_or_default();
+        let footprint = Self::with_biases(&model.model.network, biases, |view| {
             let found = match view.name.strip_prefix("layer").and_then(|rest| rest.split_once('.')) {
                 Some((index, name)) => {
                     let layer = index.parse().ok().and_then(|i: usize| network.layers.get(i));

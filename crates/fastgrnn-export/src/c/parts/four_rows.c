@@ -68,19 +68,24 @@ const uint32_t *four_rows(const uint32_t *p, const int16_t *v, uint16_t n, int32
     /* The same as the C below, with numbers that wrap: the sum of a row is taken with all rows above it, times
        16 for each, so that a weight is one shift away. They are subtracted at the end. */
     uint32_t a = 0, b = 0, c = 0, d = 0;
-    int32_t at = -2 * (int32_t)(n & ~1u);
-    v += n & ~1u;
-    if (at != 0) {
-        uint32_t number;
-        /* Two sums are in registers that only add; c and d get them at the end. */
+    const int16_t *const end = v + (n & ~1u);
+    if (v != end) {
+        uint32_t number = (uint32_t)(uintptr_t)end;
+        /* Two sums are in registers that only add; c and d get them at the end. Seven low registers are all that
+           there are where r7 points to the frame, so the end of v is in r8. It is kept on the stack meanwhile,
+           because compilers that save space do not save it. */
         __asm__(
             ".syntax unified"                       "\n\t"
+            "mov %[two], r8"                        "\n\t"
+            "push {%[two]}"                         "\n\t"
+            "mov r8, %[number]"                     "\n\t"
             "movs %[two], #0"                       "\n\t"
             "mov ip, %[two]"                        "\n\t"
             "mov lr, %[two]"                        "\n"
             "1:"                                    "\n\t"
             "ldmia %[p]!, {%[two]}"                 "\n\t"
-            "ldrsh %[number], [%[v], %[at]]"        "\n\t"
+            "ldrh %[number], [%[v], #2]"            "\n\t"
+            "sxth %[number], %[number]"             "\n\t"
             "lsrs %[weight], %[two], #28"           "\n\t"
             "muls %[weight], %[number]"             "\n\t"
             "add lr, %[weight]"                     "\n\t"
@@ -93,8 +98,8 @@ const uint32_t *four_rows(const uint32_t *p, const int16_t *v, uint16_t n, int32
             "lsrs %[weight], %[two], #16"           "\n\t"
             "muls %[weight], %[number]"             "\n\t"
             "add %[a], %[weight]"                   "\n\t"
-            "subs %[at], #2"                        "\n\t"
-            "ldrsh %[number], [%[v], %[at]]"        "\n\t"
+            "ldrh %[number], [%[v], #0]"            "\n\t"
+            "sxth %[number], %[number]"             "\n\t"
             "uxth %[two], %[two]"                   "\n\t"
             "lsrs %[weight], %[two], #12"           "\n\t"
             "muls %[weight], %[number]"             "\n\t"
@@ -107,13 +112,16 @@ const uint32_t *four_rows(const uint32_t *p, const int16_t *v, uint16_t n, int32
             "add %[b], %[weight]"                   "\n\t"
             "muls %[two], %[number]"                "\n\t"
             "add %[a], %[two]"                      "\n\t"
-            "adds %[at], #6"                        "\n\t"
+            "adds %[v], #4"                         "\n\t"
+            "cmp %[v], r8"                          "\n\t"
             "bne 1b"                                "\n\t"
+            "pop {%[number]}"                       "\n\t"
+            "mov r8, %[number]"                     "\n\t"
             "mov %[two], ip"                        "\n\t"
             "mov %[weight], lr"                     "\n\t"
-            : [a] "+l"(a), [b] "+l"(b), [two] "=&l"(c), [weight] "=&l"(d), [p] "+l"(p), [at] "+l"(at),
-              [number] "=&l"(number)
-            : [v] "l"((uintptr_t)v + 2)
+            : [a] "+l"(a), [b] "+l"(b), [two] "=&l"(c), [weight] "=&l"(d), [p] "+l"(p), [v] "+l"(v),
+              [number] "+l"(number)
+            :
             : "ip", "lr", "cc", "memory");
     }
     if ((n & 1) != 0) {
