@@ -24,13 +24,15 @@ use crate::model::{Model, Task};
 use crate::quantize::{
     BiasBits, IntegerModel, Options, QuantizeError, StepGrid, check_form, kept_entries, quantize,
 };
-use crate::settings::{MAX_HIDDEN, ModelRecipe, NetworkRecipe, QuantizationRecipe, SparsityRecipe};
-use fastgrnn_core::batch::Batch;
+use crate::settings::{
+    InputLayer, MAX_HIDDEN, ModelRecipe, NetworkRecipe, QuantizationRecipe, SparsityRecipe,
+};
 use fastgrnn_core::cells::{
     Cell, MatrixForm, Nonlinearity, NonlinearityF64, Role, SlowStart, Start, WeightBits,
 };
 use fastgrnn_core::net::{InitialState, Layout, Network, NetworkError, View};
 use fastgrnn_core::rng::{Rng, stream};
+use fastgrnn_core::window::Window;
 use fastgrnn_data::data::{Normalize, Normalizer, RandomWalks, Sequences};
 use fastgrnn_engine::reference;
 
@@ -62,9 +64,11 @@ const WEIGHTS: std::ops::Range<f64> = 0.1..3.0;
 /// The shape of a random model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RandomModel {
-    /// The first layer; those above it read its state and are alike otherwise. Unlike a trained
-    /// model's, α, β, ζ and ν are where training would start.
+    /// The first layer of cells, with the features of a frame as its input; those above it read its state
+    /// and are alike otherwise. Unlike a trained model's, α, β, ζ and ν are where training would start.
     pub cell: Cell,
+    /// The layer below it that reads several frames, if there is one.
+    pub input_layer: Option<InputLayer>,
     /// Layers.
     pub layers: usize,
     /// Fraction kept of W, or of each of its factors.
@@ -146,7 +150,19 @@ impl RandomModel {
         let cell = cell.with_nonlinearities(Nonlinearity::QuantSigm, update);
         let (bits_head, bias_bits) = (WeightBits::Eight, None);
         let (kept_w, kept_u, kept_head) = (1.0, 1.0, 1.0);
-        Self { cell, layers: 1, kept_w, kept_u, kept_head, bits_head, bias_bits, classes, steps, seed: 0 }
+        Self {
+            cell,
+            input_layer: None,
+            layers: 1,
+            kept_w,
+            kept_u,
+            kept_head,
+            bits_head,
+            bias_bits,
+            classes,
+            steps,
+            seed: 0,
+        }
     }
 
     /// The network, once it is known to have an integer form.
@@ -184,9 +200,22 @@ impl RandomModel {
                 return Err(RandomError::SparseFourBits { key, value });
             }
         }
-        let above = Cell { input: self.cell.hidden, ..self.cell.clone() };
-        let layers = (0..self.layers).map(|i| if i == 0 { self.cell.clone() } else { above.clone() });
-        let network = Network { bits_head: self.bits_head, ..Network::new(layers.collect(), self.classes) };
+        let projection = self.input_layer.map(|layer| layer.cell(self.cell.input));
+        let projection = projection.map(|cell| Cell { bits_w: self.cell.bits_w, ..cell });
+        let input = projection.as_ref().map_or(self.cell.input, |projection| projection.hidden);
+        let cell = |input| Cell { input, ..self.cell.clone() };
+        let cells = (0..self.layers).map(|i| cell(if i == 0 { input } else { self.cell.hidden }));
+        let window = self.input_layer.map_or(Window::FRAME, |layer| layer.window());
+        if self.steps < window.stride {
+            return Err(RandomError::Range {
+                key: "steps",
+                value: self.steps,
+                low: window.stride,
+                high: MOST_STEPS,
+            });
+        }
+        let network = Network::new(projection.into_iter().chain(cells).collect(), self.classes);
+        let network = Network { window, bits_head: self.bits_head, ..network };
         network.check()?;
         check_form(&network, Normalize::PerFeature, &InitialState::Zero)?;
         Ok(network)
@@ -228,7 +257,7 @@ impl RandomModel {
     ///
     /// By the reference, whose bits do not depend on the processor's vectors.
     fn balance(&self, model: &mut Model, x: &Sequences) -> Result<(), RandomError> {
-        let mut batch = Batch::new(x.dim());
+        let mut batch = model.network.empty_batch();
         for i in 0..x.len() {
             model.push(&mut batch, x, i).map_err(QuantizeError::from)?;
         }
@@ -250,6 +279,7 @@ impl RandomModel {
     /// The fraction kept of a matrix, and what its products should add up to.
     fn of_matrix(&self, name: &str) -> (f64, f64) {
         match name.split_once('.') {
+            Some(("layer0", _)) if self.input_layer.is_some() => (1.0, 1.0),
             Some(("head", _)) => (self.kept_head, GAIN_HEAD),
             // Second factors hand on values of the size that they read.
             Some((_, "w2")) => (self.kept_w, 1.0),
@@ -316,6 +346,7 @@ impl RandomModel {
             form_w: Some(cell.form_w.into()),
             form_u: Some(cell.form_u.into()),
             layers: Some(self.layers),
+            input_layer: self.input_layer,
             gate: cell.kind.declaration().gated().then_some(cell.gate),
             update: Some(cell.update),
             ..NetworkRecipe::default()

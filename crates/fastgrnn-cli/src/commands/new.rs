@@ -13,7 +13,7 @@ use fastgrnn::model::Sizes;
 use fastgrnn::quantize::{IntegerModel, MatrixBits};
 use fastgrnn::random::RandomModel;
 use fastgrnn::report::{bytes, count};
-use fastgrnn::settings::{Group, NetworkRecipe};
+use fastgrnn::settings::{Group, NetworkRecipe, ReadoutSetting};
 use fastgrnn::train::{FormSetting, Rank};
 use serde::Serialize;
 use serde_json::Value;
@@ -68,11 +68,22 @@ fn spec(args: &NewArgs) -> anyhow::Result<RandomModel> {
         misuse(with_flags(&problem))
     })?;
     network.clone().settle_gate_gain().map_err(|conflict| misuse(with_flags(&conflict.to_string())))?;
+    if let Some(readout) = network.readout.filter(|readout| *readout != ReadoutSetting::Last) {
+        return Err(misuse(format!(
+            "--readout {readout}: an integer model reads the last state; leave it out"
+        )));
+    }
+    if network.embedding.is_some() || network.tied.is_some() {
+        return Err(misuse(
+            "--embedding and --tied are about texts, but this network reads numbers; leave them out",
+        ));
+    }
     let mut cell = Cell::new(kind, args.input, hidden);
     cell.form_w = form("w", network.form_w, network.rank_w, cell.form_w)?;
     cell.form_u = form("u", plain_form_u(network)?, network.rank_u, cell.form_u)?;
     let mut spec = RandomModel::new(cell, args.classes, args.steps);
     spec.layers = network.layers.unwrap_or(spec.layers);
+    spec.input_layer = network.input_layer;
     spec.kept_w = sparsity.keep_w.unwrap_or(spec.kept_w);
     spec.kept_u = sparsity.keep_u.unwrap_or(spec.kept_u);
     spec.kept_head = sparsity.keep_head.unwrap_or(spec.kept_head);

@@ -12,7 +12,7 @@ use anyhow::Context;
 use fastgrnn::data::{Examples, Labels};
 use fastgrnn::metrics::Scores;
 use fastgrnn::model::{AnyModel, Model, Sizes};
-use fastgrnn::quantize::{IntegerModel, MatrixBits, Options, quantize};
+use fastgrnn::quantize::{BiasBits, IntegerModel, MatrixBits, Options, quantize};
 use fastgrnn::report::{bytes, fraction, quantity};
 use fastgrnn::train::Numbers;
 use serde::Serialize;
@@ -75,11 +75,16 @@ pub fn run(args: QuantizeArgs, console: Console) -> anyhow::Result<()> {
             image.display()
         )));
     }
-    let options = Options { bias_bits: args.bits.bits_bias, ..options(args.input_lsb, args.headroom)? };
+    let own = MatrixBits::of(&float);
+    let bits = args.bits.of_matrices(own);
+    // Where matrices keep the bits of the model, biases have those that its training was told.
+    let trained = float.recipe.quantization.bits_bias.filter(|_| bits == own);
+    let trained = trained.map(|bits| if bits == 8 { BiasBits::Eight } else { BiasBits::Sixteen });
+    let options =
+        Options { bias_bits: args.bits.bits_bias.or(trained), ..options(args.input_lsb, args.headroom)? };
     // The model that is rounded: without training for them, matrices of other bits get steps that fit.
-    let wanted = float
-        .with_bits(args.bits.of_matrices(MatrixBits::of(&float)))
-        .with_context(|| format!("cannot make {} integer", args.model.display()))?;
+    let wanted =
+        float.with_bits(bits).with_context(|| format!("cannot make {} integer", args.model.display()))?;
     let threads = args.threads.count();
     let data = dataset::load_any(&float, &args.calibrate, args.test, args.data, console)?;
     // A single text that a model reads is a test part, and labels are not needed here.

@@ -208,12 +208,14 @@ fn follow(
 ) -> Result<(usize, Vec<Drift>), ModelError> {
     let layers =
         |m: &AnyModel| -> Vec<_> { m.float().network.layers.iter().map(|c| (c.kind, c.hidden)).collect() };
-    if layers(a) != layers(b) || samples == 0 {
+    // Steps of networks that move on by different strides are different moments.
+    let window = a.float().network.window;
+    if layers(a) != layers(b) || window.stride != b.float().network.window.stride || samples == 0 {
         return Ok((0, Vec::new()));
     }
     let samples = samples.min(x.len());
     let chosen: Vec<usize> = (0..samples).map(|k| k * x.len() / samples).collect();
-    let steps = chosen.iter().map(|&i| x.steps(i)).max().unwrap_or(0).min(FOLLOWED);
+    let steps = chosen.iter().map(|&i| window.steps(x.steps(i))).max().unwrap_or(0).min(FOLLOWED);
     let mut follower = Follower::new(values(&a.float().network), steps);
     for &i in &chosen {
         follower.see(&states(a, x, i)?, &states(b, x, i)?);

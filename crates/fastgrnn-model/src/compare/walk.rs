@@ -78,7 +78,8 @@ fn integer_states(integer: &IntegerModel, x: &Sequences, i: usize) -> Vec<f32> {
     integer.sequence_counts(x, i, &mut counts);
     let sized = "the buffers have the lengths that the model needs";
     let mut state = view.start(&mut memory, &mut scratch).expect(sized);
-    for row in counts.chunks_exact(view.inputs()).take(FOLLOWED) {
+    let frames = integer.model.network.window.frames_of(FOLLOWED);
+    for row in counts.chunks_exact(view.inputs()).take(frames) {
         if !view.step(&mut state, row).expect(sized) {
             continue;
         }

@@ -150,8 +150,9 @@ pub enum ModelError {
     },
     /// A sequence that is too short for a single step.
     #[error(
-        "sequence {index} of the data has {frames} frames, but the model takes a step for every {stride} frames; \
-         leave out sequences shorter than that"
+        "sequence {index} of the data has {}, but the model takes a step for every {stride} frames; \
+         leave out sequences shorter than that",
+        fastgrnn_core::format::quantity(*frames as u64, "frame")
     )]
     Short {
         /// The sequence, from 0.

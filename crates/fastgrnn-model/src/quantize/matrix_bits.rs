@@ -2,7 +2,7 @@
 
 use super::StepGrid;
 use crate::model::Model;
-use fastgrnn_core::cells::WeightBits;
+use fastgrnn_core::cells::{MatrixForm, WeightBits};
 use fastgrnn_core::net::NetworkError;
 
 /// Bits of the entries of all matrices of a network.
@@ -17,13 +17,10 @@ pub struct MatrixBits {
 }
 
 impl MatrixBits {
-    /// Those of a model's first layer and head.
+    /// Those of a model's cells and head.
     pub fn of(model: &Model) -> Self {
-        let network = &model.network;
-        let layer = network.layers.first();
-        let bits = |of: Option<WeightBits>| of.unwrap_or_default();
-        let (w, u) = (bits(layer.map(|cell| cell.bits_w)), bits(layer.map(|cell| cell.bits_u)));
-        Self { w, u, head: network.bits_head }
+        let (cell, head) = (model.network.main_cell(), model.network.bits_head);
+        Self { w: cell.bits_w, u: cell.bits_u, head }
     }
 }
 
@@ -49,7 +46,11 @@ impl Model {
     pub fn with_bits(&self, bits: MatrixBits) -> Result<Self, NetworkError> {
         let mut network = self.network.clone();
         for cell in &mut network.layers {
-            (cell.bits_w, cell.bits_u) = (bits.w, bits.u);
+            cell.bits_w = bits.w;
+            // An input layer has no U.
+            if cell.form_u != MatrixForm::Absent {
+                cell.bits_u = bits.u;
+            }
         }
         network.bits_head = bits.head;
         network.check()?;
@@ -64,5 +65,32 @@ impl Model {
             params[step.offset] = StepGrid::of(&params[matrix.range()]).step.ln();
         }
         Ok(Self { network, params, ..self.clone() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Task;
+    use fastgrnn_core::cells::{Cell, CellKind, Start};
+    use fastgrnn_core::net::Network;
+    use fastgrnn_core::window::Window;
+
+    #[test]
+    fn an_input_layer_and_the_cells_above_it_keep_their_bits() {
+        let (four, eight) = (WeightBits::Four, WeightBits::Eight);
+        let input = Cell::new(CellKind::Rnn, 6, 4).with_forms(MatrixForm::Full, MatrixForm::Absent);
+        let cell = Cell::new(CellKind::FastGrnn, 4, 5).with_bits(four, four);
+        let network = Network::new(vec![input.with_bits(four, eight), cell], 2);
+        let network = Network { window: Window { frames: 3, stride: 2 }, bits_head: four, ..network };
+        let params = network.start(Start::default(), 9, 0);
+        let labels = vec!["still".to_string(), "moving".to_string()];
+        let model = Model::new(network, params, Task::Classes { labels });
+        let own = MatrixBits::of(&model);
+        assert_eq!(own, MatrixBits { w: four, u: four, head: four });
+        assert_eq!(model.with_bits(own).unwrap(), model);
+        let coarse = MatrixBits { w: eight, u: eight, head: eight };
+        let again = model.with_bits(coarse).unwrap().with_bits(own).unwrap();
+        assert_eq!(again.network, model.network);
     }
 }

@@ -1,9 +1,10 @@
 //! Integer models of any shape with random weights.
 
-use fastgrnn_core::cells::{CELLS, Cell, CellKind, MatrixForm, Nonlinearity};
+use fastgrnn_core::cells::{CELLS, Cell, CellKind, MatrixForm, Nonlinearity, WeightBits};
 use fastgrnn_data::data::{self, Request};
 use fastgrnn_model::quantize::kept_entries;
 use fastgrnn_model::random::RandomModel;
+use fastgrnn_model::settings::InputLayer;
 
 #[test]
 fn every_matrix_of_every_cell_has_exactly_the_entries_that_are_kept() {
@@ -63,6 +64,30 @@ fn a_diagonal_or_absent_u_gives_a_model_whose_classes_all_occur() {
             }
         }
     }
+}
+
+#[test]
+fn an_input_layer_reads_several_frames_whole() {
+    let four = WeightBits::Four;
+    let cell = Cell::new(CellKind::FastGrnnGain, 6, 24).with_ranks(Some(4), Some(8)).with_bits(four, four);
+    let input_layer: InputLayer = "frames=3,stride=2,units=10".parse().unwrap();
+    let shape = RandomModel { bits_head: four, ..RandomModel::new(cell, 4, 61) };
+    let shape = RandomModel { input_layer: Some(input_layer), ..shape };
+    let model = shape.build().unwrap();
+    let widths: Vec<_> =
+        model.network.layers.iter().map(|layer| (layer.cell.input, layer.cell.hidden)).collect();
+    assert_eq!(widths, [(18, 10), (10, 24)]);
+    assert_eq!(model.model.recipe.network.input_layer, Some(input_layer));
+    let request = Request { expect: Some(model.model.expects()), ..Request::new("random:100") };
+    let data = data::load(&request).unwrap();
+    let (_, predictions, saturations) = model.evaluate(&data.train, 1).unwrap();
+    assert_eq!(saturations.total(), 0);
+    for class in 0..4 {
+        let n = predictions.classes.iter().filter(|&&c| c == class).count();
+        assert!(n >= 3, "class {class} was decided {n} times of 100");
+    }
+    let error = RandomModel { steps: 1, ..shape }.build().unwrap_err().to_string();
+    assert!(error.contains("steps = 1: it must be between 2 and"), "{error}");
 }
 
 #[test]

@@ -72,6 +72,7 @@ impl BoardJob {
     fn settings(&self) -> Table {
         let RandomModel {
             cell,
+            input_layer,
             layers,
             kept_w,
             kept_u,
@@ -107,6 +108,9 @@ impl BoardJob {
             if bits == WeightBits::Four {
                 table.insert(name.to_owned(), Value::Integer(4));
             }
+        }
+        if let Some(layer) = input_layer {
+            table.insert("input-layer".to_owned(), Value::String(layer.to_string()));
         }
         if let Some(bits) = bias_bits {
             table.insert("bits-bias".to_owned(), Value::Integer(bits.count().into()));
