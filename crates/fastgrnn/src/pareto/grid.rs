@@ -4,7 +4,7 @@ use super::{Candidate, ParetoError};
 use crate::search::Budget;
 use crate::search::sizing::{Family, LEAST_UNITS};
 use crate::train::{Config, ConfigError, Rank, Recipe};
-use fastgrnn_core::cells::CellKind;
+use fastgrnn_core::cells::{CellKind, WeightBits};
 use fastgrnn_data::data::{CrossValidation, Dataset};
 
 /// What to try. For each budget, cell, low-rank share and kept fraction there is one network: the
@@ -122,12 +122,13 @@ fn largest(
     Ok(Some(Candidate { name: name(&config), budget, image_bytes: config.image_bytes(data), config }))
 }
 
-/// The recipe with this cell, in integers, of whose matrices a fraction is kept.
+/// The recipe with this cell, in integers, of whose matrices a fraction is kept. Those of 4 bits are not pruned.
 fn compressed(base: &Recipe, cell: CellKind, kept: f64) -> Recipe {
+    let of = |bits: Option<WeightBits>| (bits != Some(WeightBits::Four)).then_some(kept);
     let mut recipe = base.clone().with(|r| {
         r.network.cell = Some(cell);
-        r.sparsity.keep_w = Some(kept);
-        r.sparsity.keep_u = cell.declaration().reads_state.then_some(kept);
+        r.sparsity.keep_w = of(r.quantization.bits_w);
+        r.sparsity.keep_u = of(r.quantization.bits_u).filter(|_| cell.declaration().reads_state);
         r.quantization.quantize = Some(true);
     });
     recipe.forget_other_cell(base.network.chosen_cell());

@@ -5,9 +5,9 @@ use super::datasets::Datasets;
 use super::schedule::Halving;
 use super::sizing::{Budget, Family};
 use super::space::{BITS, Proportion, Space, put};
-use crate::train::{AugmentSetting, Config, Recipe};
+use crate::train::{AugmentSetting, Config, FormSetting, Recipe, RecurrentForm};
 use fastgrnn_core::cells::WeightBits;
-use fastgrnn_data::data::Dataset;
+use fastgrnn_data::data::{Dataset, TaskKind};
 use fastgrnn_model::device::CodeForm;
 use fastgrnn_model::settings::Refit;
 use toml::{Table, Value};
@@ -212,18 +212,26 @@ fn fit(recipe: &Recipe, family: Family, data: &Dataset, budget: &Budget) -> Resu
     Ok(most.map(|hidden| family.sized(recipe, data, hidden)))
 }
 
-/// Gives all matrices entries of so many bits. Those of 4 bits are not pruned.
+/// Gives all matrices that can have them entries of so many bits. Those of 4 bits are not pruned.
 fn store_in(recipe: &mut Recipe, bits: &Value) {
     let is_four = *bits == Value::Integer(4);
     let bits = if is_four { WeightBits::Four } else { WeightBits::Eight };
-    let quantization = &mut recipe.quantization;
-    (quantization.bits_w, quantization.bits_head) = (Some(bits), Some(bits));
-    if recipe.network.chosen_cell().declaration().reads_state {
-        quantization.bits_u = Some(bits);
-    }
-    if is_four {
-        let sparsity = &mut recipe.sparsity;
-        (sparsity.keep_w, sparsity.keep_u, sparsity.keep_head) = (None, None, None);
+    let (network, quantization, sparsity) = (&recipe.network, &mut recipe.quantization, &mut recipe.sparsity);
+    let has_u = network.chosen_cell().declaration().reads_state;
+    let may_be_tied = recipe.text.task == Some(TaskKind::LanguageModel) && network.tied != Some(false);
+    let plain_w = network.form_w.unwrap_or_default() == FormSetting::Full;
+    let plain_u = has_u && network.form_u.unwrap_or_default() == RecurrentForm::Full;
+    for (can, own, kept) in [
+        (plain_w, &mut quantization.bits_w, &mut sparsity.keep_w),
+        (plain_u, &mut quantization.bits_u, &mut sparsity.keep_u),
+        (!may_be_tied, &mut quantization.bits_head, &mut sparsity.keep_head),
+    ] {
+        if can {
+            *own = Some(bits);
+            if is_four {
+                *kept = None;
+            }
+        }
     }
 }
 

@@ -250,6 +250,13 @@ impl Space {
                 "`{BITS}` of [search] has no effect without {what}"
             )]));
         }
+        if let Some(key) =
+            ["bits-w", "bits-u", "bits-head"].iter().find(|key| self.has(BITS) && self.has(key))
+        {
+            return Err(SearchError::Nothing(vec![format!(
+                "[search] has `{BITS}` and `{key}`, which say the same; leave one of them out"
+            )]));
+        }
         let has_units = !budget.is_empty() || recipe.network.hidden.is_some() || self.has("hidden");
         let ranks = [Proportion::RankW, Proportion::RankU];
         match ranks.into_iter().find(|rank| self.has(rank.name()) && !has_units) {

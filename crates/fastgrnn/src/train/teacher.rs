@@ -149,8 +149,9 @@ fn check(path: &Path, model: &Model, config: &Config, data: &Dataset) -> Result<
         return Err(TeacherError::Features { path, found, expected });
     }
     let (stride, found) = (model.network.window.stride, x.min_steps());
-    if found < stride {
-        return Err(TeacherError::Stride { path, stride, found });
+    let least = config.augmentation(data).least_steps(found);
+    if least < stride {
+        return Err(TeacherError::Stride { path, stride, found, least });
     }
     let names = match &data.train.y {
         Labels::Class { names, .. } => &names[..],

@@ -1,5 +1,6 @@
 //! Why a model cannot teach.
 
+use super::config::left_by_crop;
 use fastgrnn_core::net::Loss;
 use fastgrnn_core::settings::Choice;
 use std::path::PathBuf;
@@ -19,9 +20,9 @@ pub enum TeacherError {
     },
     /// A sequence that is too short for a step of the teacher.
     #[error(
-        "the teacher {} takes a step for every {stride} frames, and the shortest sequence of the data has {found}; use a \
+        "the teacher {} takes a step for every {stride} frames, and the shortest sequence of the data has {found}{}; use a \
          teacher with a smaller stride",
-        path.display()
+        path.display(), left_by_crop(*found, *least)
     )]
     Stride {
         /// Its file.
@@ -30,6 +31,8 @@ pub enum TeacherError {
         stride: usize,
         /// Frames of the shortest sequence.
         found: usize,
+        /// Those that augmentation leaves of it.
+        least: usize,
     },
     /// Another vocabulary or tokenizer, or texts for one of the two only.
     #[error(

@@ -1,11 +1,17 @@
 //! Why settings are refused.
 
+use fastgrnn_core::format::quantity;
 use fastgrnn_core::net::{Loss, NetworkError};
 use fastgrnn_core::settings::OutOfRange;
 use fastgrnn_data::data::DataError;
 use fastgrnn_model::device::LimitsError;
 use fastgrnn_model::quantize::QuantizeError;
 use fastgrnn_model::settings::GateGainConflict;
+
+/// Tells how many frames of a sequence a crop leaves, if those are fewer.
+pub(in crate::train) fn left_by_crop(frames: usize, least: usize) -> String {
+    if least < frames { format!(" (`augment crop` leaves {least})") } else { String::new() }
+}
 
 /// Settings that do not fit the data, or each other.
 #[derive(Debug, thiserror::Error)]
@@ -30,9 +36,9 @@ pub enum ConfigError {
     },
     /// A sequence that is too short for a step of a network with an input layer.
     #[error(
-        "{dataset}: sequence {index} of the {part} set has {frames} frames{}, and the stride of `input-layer` is \
+        "{dataset}: sequence {index} of the {part} set has {}{}, and the stride of `input-layer` is \
          {stride}; use a stride of at most {least}, or leave such sequences out",
-        if least < frames { format!(" (`augment crop` leaves {least})") } else { String::new() }
+        quantity(*frames as u64, "frame"), left_by_crop(*frames, *least)
     )]
     ShortSequence {
         /// The data set.

@@ -105,9 +105,15 @@ impl Config {
         let rank = self.most_rank(data).map(|rank| format!("`rank-u = {rank}`"));
         match [hidden, rank].into_iter().flatten().collect::<Vec<_>>().join(" or ") {
             none if none.is_empty() => {
-                "no number of units keeps to the limits; try a smaller `keep-u` and `keep-w`, fewer \
-                 `layers`, `gate = quantSigm` and `update = quantTanh`, or another board"
-                    .into()
+                let smaller = if self.has_four_bits() {
+                    "smaller `rank-u` and `rank-w`"
+                } else {
+                    "a smaller `keep-u` and `keep-w`"
+                };
+                format!(
+                    "no number of units keeps to the limits; try {smaller}, fewer `layers`, \
+                     `gate = quantSigm` and `update = quantTanh`, or another board"
+                )
             }
             some => format!("try {some}"),
         }

@@ -12,6 +12,7 @@ mod random_stop;
 mod stages;
 
 pub use error::ConfigError;
+pub(super) use error::left_by_crop;
 
 use super::Config;
 use super::average::Rule;
