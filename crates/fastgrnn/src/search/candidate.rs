@@ -221,17 +221,17 @@ fn store_in(recipe: &mut Recipe, bits: &Value) {
     let may_be_tied = recipe.text.task == Some(TaskKind::LanguageModel) && network.tied != Some(false);
     let plain_w = network.form_w.unwrap_or_default() == FormSetting::Full;
     let plain_u = has_u && network.form_u.unwrap_or_default() == RecurrentForm::Full;
-    for (can, own, kept) in [
-        (plain_w, &mut quantization.bits_w, &mut sparsity.keep_w),
-        (plain_u, &mut quantization.bits_u, &mut sparsity.keep_u),
-        (!may_be_tied, &mut quantization.bits_head, &mut sparsity.keep_head),
+    for (can, own) in [
+        (plain_w, &mut quantization.bits_w),
+        (plain_u, &mut quantization.bits_u),
+        (!may_be_tied, &mut quantization.bits_head),
     ] {
         if can {
             *own = Some(bits);
-            if is_four {
-                *kept = None;
-            }
         }
+    }
+    if is_four {
+        (sparsity.keep_w, sparsity.keep_u, sparsity.keep_head) = (None, None, None);
     }
 }
 
@@ -274,6 +274,12 @@ mod tests {
                 (None, None, None)
             );
         }
+        // A diagonal is not rounded to 4 bits, and neither is a head that may be the table of tokens.
+        let text = "form-w = \"diagonal\"\nform-u = \"diagonal\"\ntask = \"lm\"\n";
+        let mut other = Recipe::from_toml_str(text, "test").unwrap();
+        store_in(&mut other, &Value::Integer(4));
+        let bits = &other.quantization;
+        assert_eq!((bits.bits_w, bits.bits_u, bits.bits_head), (None, None, None));
         let mut eight = recipe("fastgrnn");
         store_in(&mut eight, &Value::Integer(8));
         assert_eq!((eight.quantization.bits_u, eight.sparsity.keep_u), (Some(WeightBits::Eight), Some(0.5)));
