@@ -12,7 +12,7 @@ use fastgrnn_core::cells::CellKind;
 pub struct GateGainConflict {
     /// The cell.
     pub cell: CellKind,
-    /// What was asked for.
+    /// Whether gains were chosen.
     pub gate_gain: bool,
 }
 
