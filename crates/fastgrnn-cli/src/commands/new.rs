@@ -59,7 +59,7 @@ pub fn run(args: NewArgs, console: Console) -> anyhow::Result<()> {
 
 fn spec(args: &NewArgs) -> anyhow::Result<RandomModel> {
     let (network, sparsity) = (&args.network, args.sparsity.clone().with_defaults());
-    let kind = (network.cell.is_some() || network.gate_gain == Some(true)).then(|| network.chosen_cell());
+    let kind = network.cell.map(|_| network.chosen_cell());
     let (Some(kind), Some(hidden)) = (kind, network.hidden) else {
         return Err(misuse("--cell and --hidden are required"));
     };
