@@ -142,9 +142,14 @@ mod tests {
 
     /// Frames of each window after the cut.
     fn frames(lengths: &[usize], features: usize) -> Vec<usize> {
+        frames_of_strides(lengths, features, 1)
+    }
+
+    /// The same for a network with a stride.
+    fn frames_of_strides(lengths: &[usize], features: usize, stride: usize) -> Vec<usize> {
         let counts = lengths.iter().map(|n| vec![0; n * features]).collect();
         let windows = Windows { counts, origin: String::new() };
-        windows.cut(features, 1, 2).unwrap().iter().map(|w| w.len() / features).collect()
+        windows.cut(features, stride, 2).unwrap().iter().map(|w| w.len() / features).collect()
     }
 
     #[test]
@@ -160,5 +165,12 @@ mod tests {
         assert_eq!(frames(&[50; 100], 3000), [2]);
         assert_eq!(frames(&[1, 50], 3000), [2], "a window of one frame comes last");
         assert_eq!(frames(&[1], 3000), [1]);
+    }
+
+    #[test]
+    fn two_steps_are_kept_whatever_the_stride() {
+        assert_eq!(frames_of_strides(&[100; 100], 60, 25), [50]);
+        assert_eq!(frames_of_strides(&[100; 100], 3000, 4), [8]);
+        assert_eq!(frames_of_strides(&[30, 100], 20, 25), [50, 30], "a window of one step comes last");
     }
 }
